@@ -1,0 +1,102 @@
+"""What a rule has to say, as values.
+
+A rule is a pure function that looks at one message or at the state and returns a :class:`Fault` where the
+clause it enforces is broken, or None. A fault becomes a violation (it ends the run) or a finding (it is
+shown), depending on the ruleset; either way it keeps its clause, its entries and the facts that its wording
+needs. Nothing here is prose.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+By: TypeAlias = Literal["program", "runtime", "store", "owner", "observer"]
+Detail: TypeAlias = dict[str, str | int | tuple[str, ...]]
+
+LIST_LIMIT = 100
+"""Lists of keys and entries in a decision hold at most this many, beside their total."""
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """A clause that does not hold.
+
+    Attributes:
+        code: the public name of what is wrong, such as ``record_outside_resources``.
+        clause: the clause of the specification, such as ``scope/2``.
+        by: whose obligation it was.
+        detail: the facts that the wording needs, by name.
+        entries: the entries it rests on, besides the one that is being read.
+    """
+
+    code: str
+    clause: str
+    by: By = "program"
+    detail: Detail = {}
+    entries: tuple[int, ...] = ()
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A broken clause that ends the run."""
+
+    entry: int
+    code: str
+    clause: str
+    by: By
+    detail: Detail = {}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something worth showing that decides nothing by itself; ``entries`` holds the first hundred."""
+
+    code: str
+    clause: str
+    entries: tuple[int, ...]
+    entries_total: int
+    by: By
+    detail: Detail = {}
+
+
+class Tally:
+    """The entries behind one finding: the first hundred, and how many there were."""
+
+    __slots__ = ("fault", "first", "total")
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self.first: list[int] = []
+        self.total = 0
+
+    def add(self, *entries: int) -> None:
+        for entry in entries:
+            if len(self.first) < LIST_LIMIT:
+                self.first.append(entry)
+            self.total += 1
+
+    def finding(self) -> Finding:
+        return Finding(
+            code=self.fault.code,
+            clause=self.fault.clause,
+            entries=tuple(self.first),
+            entries_total=self.total,
+            by=self.fault.by,
+            detail=self.fault.detail,
+        )
+
+
+RuleFunction = TypeVar("RuleFunction", bound=Callable[..., Any])
+
+
+def rule(clause: str) -> Callable[[RuleFunction], RuleFunction]:
+    """Tag a rule with the clause that it enforces; the clause is read again from ``rule_clause``."""
+
+    def tag(function: RuleFunction) -> RuleFunction:
+        function.clause = clause  # type: ignore[attr-defined]
+        return function
+
+    return tag
+
+
+def rule_clause(function: Callable[..., Any]) -> str:
+    """Return the clause that a rule was tagged with."""
+    return str(function.clause)  # type: ignore[attr-defined]

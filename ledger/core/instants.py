@@ -1,0 +1,78 @@
+"""Points in time: the log's microseconds, and the instants that records carry.
+
+The log's own times are integers, microseconds since the epoch, UTC. Times inside records come with any
+number of fraction digits and any offset; they are compared as instants, exactly, by
+:func:`read_instant`. Nothing here asks what time it is.
+"""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import TypeAlias
+
+Instant: TypeAlias = tuple[int, str]
+"""Seconds since the epoch, and the fraction's digits without trailing zeros. Tuples compare as instants."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_INSTANT = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?",
+    re.ASCII,
+)
+
+
+def read_instant(text: str) -> Instant | None:
+    """Read a date-time with its offset, or a date alone (midnight UTC).
+
+    Args:
+        text: ``YYYY-MM-DD`` or ``YYYY-MM-DDThh:mm:ss[.f…](Z|±hh:mm)``.
+
+    Returns:
+        The instant, or None where the text is neither: no offset, no such day, hour above 23, second
+        above 59.
+
+    Source: RFC 3339 §5.6, without leap seconds; the date alone is our reading of ``scope/2``.
+    """
+    match = _INSTANT.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, fraction, sign, off_hour, off_minute = match.groups()
+    try:
+        days = date(int(year), int(month), int(day)).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
+    if hour is None:
+        return days * 86400, ""
+    h, m, s = int(hour), int(minute), int(second)
+    if h > 23 or m > 59 or s > 59:
+        return None
+    seconds = days * 86400 + h * 3600 + m * 60 + s
+    if sign is not None:
+        oh, om = int(off_hour), int(off_minute)
+        if oh > 23 or om > 59:
+            return None
+        seconds -= (oh * 3600 + om * 60) * (1 if sign == "+" else -1)
+    return seconds, (fraction or "").rstrip("0")
+
+
+def read_micros(text: str) -> int | None:
+    """Read a date-time or a date into microseconds since the epoch; finer digits are cut off.
+
+    Returns None where the text is neither.
+    """
+    instant = read_instant(text)
+    if instant is None:
+        return None
+    seconds, fraction = instant
+    return seconds * 1_000_000 + int((fraction + "000000")[:6])
+
+
+def write_micros(at: int) -> str:
+    """Write microseconds since the epoch as RFC 3339, UTC, with six fraction digits.
+
+    Times outside the years 1 to 9999 come out as their bare number, so that no entry is unprintable.
+    """
+    try:
+        moment = _EPOCH + timedelta(microseconds=at)
+    except OverflowError:
+        return str(at)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.year > 999 else moment.isoformat()

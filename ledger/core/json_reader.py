@@ -1,0 +1,210 @@
+"""The complete JSON reader: the only thing that may call a line malformed.
+
+msgspec reads nearly every line, and fast. What it refuses comes here, because its refusals are not RFC 8259:
+it takes neither lone surrogate escapes nor ``2.0`` for an integer, and its nesting limit moves with the
+caller's stack. This reader keeps no such limit of its own but :data:`MAX_NESTING`, uses no recursion, and
+names the byte at which a line stops being JSON. Integers are exact, whatever their size.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from json import JSONDecodeError
+from json.decoder import scanstring
+from math import isinf
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+MAX_NESTING = 512
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
+_INT_TEXT_LIMIT = 4000  # Python refuses to convert longer decimal text to int; Decimal has no such limit
+
+Json: TypeAlias = Any
+"""A JSON value: dict, list, str (perhaps with lone surrogates), int, float, Decimal, bool or None."""
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """A line that is no JSON text.
+
+    Attributes:
+        reason: what is wrong, as a code such as ``unexpected_character``.
+        offset: the byte of the line, from 0, at which it goes wrong.
+    """
+
+    reason: str
+    offset: int
+
+
+class Document(NamedTuple):
+    """A JSON text that was read.
+
+    Attributes:
+        value: its value; of members of one name the last is kept.
+        repeated: the member names that occur more than once in one object, in order of their repetition.
+    """
+
+    value: Json
+    repeated: tuple[str, ...]
+
+
+class _Stop(Exception):
+    def __init__(self, reason: str, position: int) -> None:
+        self.reason = reason
+        self.position = position
+
+
+def read_json(line: bytes) -> Document | Malformed:
+    """Read one JSON text; total, iterative, exact.
+
+    Source: RFC 8259, with UTF-8 over the whole line, no byte-order mark, nesting at most
+    :data:`MAX_NESTING`, and lone surrogate escapes allowed.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Malformed("invalid_utf8", error.start)
+    if text.startswith("\ufeff"):
+        return Malformed("byte_order_mark", 0)
+    try:
+        return _read(text)
+    except _Stop as stop:
+        return Malformed(stop.reason, len(text[: stop.position].encode("utf-8")))
+
+
+def nests_too_deep(line: bytes) -> bool:
+    """Tell, on the bytes alone, whether a line could exceed :data:`MAX_NESTING`; errs on the safe side."""
+    return len(line) > 2 * MAX_NESTING and line.count(b"[") + line.count(b"{") > MAX_NESTING
+
+
+def is_number(value: Json) -> bool:
+    """Tell a JSON number from everything else; ``true`` is none."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def is_finite(value: Json) -> bool:
+    """Tell a number that a double can hold from one that overflows it."""
+    return is_number(value) and abs(value) <= 1.7976931348623157e308
+
+
+def whole_number(value: Json) -> int | None:
+    """Return a number as an integer where it is one by value (``2.0``, ``1e3``), else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
+
+
+def printable(text: str) -> str:
+    """Return the text with lone surrogates spelled out, so that it can be encoded as UTF-8."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _read(text: str) -> Document:
+    repeated: list[str] = []
+    stack: list[tuple[dict[str, Json] | list[Json], str]] = []
+    container: dict[str, Json] | list[Json] | None = None
+    name = ""
+    at = _skip_blank(text, 0)
+    while True:
+        # One value begins here.
+        first = text[at : at + 1]
+        if first == "{" or first == "[":
+            if len(stack) + (container is not None) >= MAX_NESTING:
+                raise _Stop("nesting_too_deep", at)
+            if container is not None:
+                stack.append((container, name))
+            container = {} if first == "{" else []
+            at = _skip_blank(text, at + 1)
+            if text[at : at + 1] != ("}" if first == "{" else "]"):
+                if first == "{":
+                    name, at = _read_name(text, at)
+                continue
+            value: Json = container
+            at += 1
+            container, name = stack.pop() if stack else (None, "")
+        else:
+            value, at = _read_scalar(text, at, first)
+        # The value is complete: put it where it belongs, and close what ends with it.
+        while True:
+            at = _skip_blank(text, at)
+            if container is None:
+                if at != len(text):
+                    raise _Stop("trailing_data", at)
+                return Document(value, tuple(repeated))
+            if isinstance(container, dict):
+                if name in container:
+                    repeated.append(name)
+                container[name] = value
+                closing = "}"
+            else:
+                container.append(value)
+                closing = "]"
+            after = text[at : at + 1]
+            if after == ",":
+                at = _skip_blank(text, at + 1)
+                if closing == "}":
+                    name, at = _read_name(text, at)
+                break
+            if after != closing:
+                raise _Stop("unexpected_character" if after else "unexpected_end", at)
+            at += 1
+            value = container
+            container, name = stack.pop() if stack else (None, "")
+
+
+def _skip_blank(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _read_name(text: str, at: int) -> tuple[str, int]:
+    if text[at : at + 1] != '"':
+        raise _Stop("unexpected_character" if at < len(text) else "unexpected_end", at)
+    name, at = _read_string(text, at)
+    at = _skip_blank(text, at)
+    if text[at : at + 1] != ":":
+        raise _Stop("unexpected_character" if at < len(text) else "unexpected_end", at)
+    return name, _skip_blank(text, at + 1)
+
+
+def _read_string(text: str, at: int) -> tuple[str, int]:
+    try:
+        return scanstring(text, at + 1, True)
+    except JSONDecodeError as error:
+        reason = "unexpected_end" if error.msg.startswith("Unterminated") else "invalid_string"
+        raise _Stop(reason, len(text) if reason == "unexpected_end" else error.pos) from None
+
+
+def _read_scalar(text: str, at: int, first: str) -> tuple[Json, int]:
+    if first == '"':
+        return _read_string(text, at)
+    if first in _LITERALS:
+        word, value = _LITERALS[first]
+        if text.startswith(word, at):
+            return value, at + len(word)
+    else:
+        match = _NUMBER.match(text, at)
+        if match:
+            return _read_number(match), match.end()
+    raise _Stop("unexpected_character" if first else "unexpected_end", at)
+
+
+def _read_number(match: re.Match[str]) -> int | float | Decimal:
+    digits = match.group()
+    if match.group(1) is None and match.group(2) is None:
+        return int(digits) if len(digits) < _INT_TEXT_LIMIT else Decimal(digits)
+    number = float(digits)
+    if not isinf(number):
+        return number
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        return number
