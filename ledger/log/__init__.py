@@ -1,0 +1,1 @@
+"""The append-only store: the only package that knows SQLite."""

@@ -1,0 +1,139 @@
+"""The seam between the log and everybody else: what a store of runs offers.
+
+Two stores keep this contract, :class:`ledger.log.sqlite_store.SqliteStore` and its in-memory twin
+:class:`ledger.log.memory_store.MemoryStore`; ``tests/log/`` runs one suite over both. A store never reads
+what a body means. Writes go run by run, and each write names the sequence number that it expects, so that a
+run cannot fork. Reads are paged in short transactions, so that no reader holds the log back.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ledger.core.entries import Entry
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What is fixed about a run at its opening, for finding it again.
+
+    Attributes:
+        run_no: the run's number in this ledger, from 1; 0 before the log has given it one.
+        namespace: '' where the run commits nothing.
+        trigger: the trigger's kind.
+        via: how the run reached this ledger: ``recorded``, ``tapped`` or ``imported``.
+        opened_at: microseconds since the epoch, UTC; 0 where unknown.
+    """
+
+    run_no: int = 0
+    run_id: str
+    dialect: str
+    program: str
+    namespace: str
+    trigger: str
+    via: str
+    opened_at: int
+
+
+class TreeHead(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a run's Merkle tree after one batch.
+
+    Attributes:
+        size: leaves, and so entries, covered.
+        peaks: the roots of the perfect subtrees, largest first, 32 bytes each.
+        at: the ``at`` of the batch's last entry.
+    """
+
+    run_no: int
+    size: int
+    peaks: bytes
+    at: int
+
+
+class DocumentRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A content-addressed document: a manifest or a ruleset."""
+
+    digest: str
+    media_type: str
+    body: bytes
+
+
+class Store(Protocol):
+    """An append-only log of runs."""
+
+    def open_run(
+        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+    ) -> RunRow:
+        """Open a run and append its first batch in one transaction.
+
+        Args:
+            run: what is fixed at opening; its ``run_no`` is ignored.
+            entries: the first batch, seq 1 onward. Entries without a salt are given one.
+            documents: documents that the run refers to; those already held are left alone.
+
+        Returns:
+            The row with the number that the log gave it.
+
+        Raises:
+            SequenceConflict: a run of this id is already open.
+            BusyError: another process held the ledger for longer than the busy timeout.
+            IntegrityError: the batch has a hole, or does not begin at 1.
+        """
+        ...
+
+    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+        """Append a batch to a run, in one transaction with its tree head.
+
+        The batch's first seq is the sequence number that the writer expects to be next.
+
+        Raises:
+            SequenceConflict: the run has grown past it, or has not reached it.
+            NotFoundError: there is no such run.
+            BusyError: as for :meth:`open_run`.
+            IntegrityError: as for :meth:`open_run`.
+        """
+        ...
+
+    def run(self, run_id: str) -> RunRow | None:
+        """Return the run of this id."""
+        ...
+
+    def runs(self, *, program: str | None = None, since: int | None = None) -> Iterator[RunRow]:
+        """Yield runs, newest first: those of one program, those opened at or after a time (microseconds)."""
+        ...
+
+    def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
+        """Return up to ``limit`` runs whose id begins with ``prefix``, in order of id."""
+        ...
+
+    def size(self, run_no: int) -> int:
+        """Return how many entries a run has."""
+        ...
+
+    def entries(
+        self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
+    ) -> Iterator[Entry]:
+        """Yield a run's entries in order.
+
+        Args:
+            after: the seq after which to begin.
+            through: the last seq to yield; None for all that there are when the read reaches the end.
+            salts: whether to read the salts too.
+        """
+        ...
+
+    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
+        """Yield (run_no, entry) for the observer's entries of one type, oldest first."""
+        ...
+
+    def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        """Return the bodies of those of the documents that the log holds."""
+        ...
+
+    def heads(self, run_no: int) -> Iterator[TreeHead]:
+        """Yield a run's tree heads, smallest first."""
+        ...
+
+    def close(self) -> None:
+        """Release the store; closing twice is no error."""
+        ...
