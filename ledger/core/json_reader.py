@@ -2,14 +2,16 @@
 
 msgspec reads nearly every line, and fast. What it refuses comes here, because its refusals are not RFC 8259:
 it takes neither lone surrogate escapes nor ``2.0`` for an integer, and its nesting limit moves with the
-caller's stack. This reader keeps no such limit of its own but :data:`MAX_NESTING`, uses no recursion, and
+caller's stack. A text that the standard library's scanner reads is taken as read; whatever that refuses is
+read once more by a reader of our own that uses no recursion, keeps no limit but :data:`MAX_NESTING`, and
 names the byte at which a line stops being JSON. Integers are exact, whatever their size.
 """
 
+import json
 import re
 from decimal import Decimal, InvalidOperation
 from json import JSONDecodeError
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from math import isinf
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +22,7 @@ MAX_NESTING = 512
 _BLANK = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
-_INT_TEXT_LIMIT = 4000  # Python refuses to convert longer decimal text to int; Decimal has no such limit
+_INT_TEXT_LIMIT = 600  # longer text becomes a Decimal: int() refuses it past a limit that a user may set
 
 Json: TypeAlias = Any
 """A JSON value: dict, list, str (perhaps with lone surrogates), int, float, Decimal, bool or None."""
@@ -43,7 +45,7 @@ class Document(NamedTuple):
 
     Attributes:
         value: its value; of members of one name the last is kept.
-        repeated: the member names that occur more than once in one object, in order of their repetition.
+        repeated: the member names that occur more than once in one object, sorted.
     """
 
     value: Json
@@ -68,6 +70,9 @@ def read_json(line: bytes) -> Document | Malformed:
         return Malformed("invalid_utf8", error.start)
     if text.startswith("\ufeff"):
         return Malformed("byte_order_mark", 0)
+    document = None if nests_too_deep(line) else _scan(text)
+    if document is not None:
+        return document
     try:
         return _read(text)
     except _Stop as stop:
@@ -107,8 +112,36 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _scan(text: str) -> Document | None:
+    """Read with the standard library's scanner; None where it balks, for whatever reason."""
+    repeated: set[str] = set()
+
+    def to_dict(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            seen: set[str] = set()
+            repeated.update(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        return members
+
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=to_dict,
+            parse_int=_read_int,
+            parse_float=_read_float,
+            parse_constant=_refuse_constant,
+        )
+    except (ValueError, RecursionError):
+        return None
+    return Document(value, tuple(sorted(repeated)))
+
+
+def _refuse_constant(name: str) -> Json:
+    raise ValueError(name)
+
+
 def _read(text: str) -> Document:
-    repeated: list[str] = []
+    repeated: set[str] = set()
     stack: list[tuple[dict[str, Json] | list[Json], str]] = []
     container: dict[str, Json] | list[Json] | None = None
     name = ""
@@ -138,10 +171,10 @@ def _read(text: str) -> Document:
             if container is None:
                 if at != len(text):
                     raise _Stop("trailing_data", at)
-                return Document(value, tuple(repeated))
+                return Document(value, tuple(sorted(repeated)))
             if isinstance(container, dict):
                 if name in container:
-                    repeated.append(name)
+                    repeated.add(name)
                 container[name] = value
                 closing = "}"
             else:
@@ -177,7 +210,8 @@ def _read_name(text: str, at: int) -> tuple[str, int]:
 
 def _read_string(text: str, at: int) -> tuple[str, int]:
     try:
-        return scanstring(text, at + 1, True)
+        value: tuple[str, int] = scanstring(text, at + 1, True)
+        return value
     except JSONDecodeError as error:
         reason = "unexpected_end" if error.msg.startswith("Unterminated") else "invalid_string"
         raise _Stop(reason, len(text) if reason == "unexpected_end" else error.pos) from None
@@ -198,9 +232,15 @@ def _read_scalar(text: str, at: int, first: str) -> tuple[Json, int]:
 
 
 def _read_number(match: re.Match[str]) -> int | float | Decimal:
-    digits = match.group()
-    if match.group(1) is None and match.group(2) is None:
-        return int(digits) if len(digits) < _INT_TEXT_LIMIT else Decimal(digits)
+    whole = match.group(1) is None and match.group(2) is None
+    return _read_int(match.group()) if whole else _read_float(match.group())
+
+
+def _read_int(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) < _INT_TEXT_LIMIT else Decimal(digits)
+
+
+def _read_float(digits: str) -> float | Decimal:
     number = float(digits)
     if not isinf(number):
         return number

@@ -34,7 +34,7 @@ class _Observation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The shared shape: tagged by ``type``, members at their default left out."""
 
 
-class RunOpened(_Observation, tag="RUN_OPENED"):
+class RunOpened(_Observation, frozen=True, tag="RUN_OPENED"):
     """Entry 1 of every run.
 
     Attributes:
@@ -57,55 +57,55 @@ class RunOpened(_Observation, tag="RUN_OPENED"):
     offered: Offered | None = None
 
 
-class RunRefused(_Observation, tag="RUN_REFUSED"):
+class RunRefused(_Observation, frozen=True, tag="RUN_REFUSED"):
     """The runtime refused the run before the program was spawned."""
 
     reason: str
 
 
-class ProgramSpawned(_Observation, tag="PROGRAM_SPAWNED"):
+class ProgramSpawned(_Observation, frozen=True, tag="PROGRAM_SPAWNED"):
     """The program was started."""
 
 
-class ProgramExited(_Observation, tag="PROGRAM_EXITED"):
+class ProgramExited(_Observation, frozen=True, tag="PROGRAM_EXITED"):
     """The program ended, by itself (``code``) or by a signal."""
 
     code: int | None = None
     signal: str | None = None
 
 
-class ProgramStderr(_Observation, tag="PROGRAM_STDERR"):
+class ProgramStderr(_Observation, frozen=True, tag="PROGRAM_STDERR"):
     """Text that the program wrote to stderr; bounded and redacted."""
 
     text: str
 
 
-class CancelRequested(_Observation, tag="CANCEL_REQUESTED"):
+class CancelRequested(_Observation, frozen=True, tag="CANCEL_REQUESTED"):
     """The owner asked for the run to be cancelled."""
 
     by: str = ""
     reason: str = ""
 
 
-class GrantRevoked(_Observation, tag="GRANT_REVOKED"):
+class GrantRevoked(_Observation, frozen=True, tag="GRANT_REVOKED"):
     """The grant that the run works under was revoked."""
 
     grant_id: str
 
 
-class ControllerLost(_Observation, tag="CONTROLLER_LOST"):
+class ControllerLost(_Observation, frozen=True, tag="CONTROLLER_LOST"):
     """The controller was replaced or restarted; the program did not fail."""
 
     reason: str = ""
 
 
-class RecordsDurable(_Observation, tag="RECORDS_DURABLE"):
+class RecordsDurable(_Observation, frozen=True, tag="RECORDS_DURABLE"):
     """Every record up to and including entry ``through_seq`` is durably written."""
 
     through_seq: int
 
 
-class RecordsRejected(_Observation, tag="RECORDS_REJECTED"):
+class RecordsRejected(_Observation, frozen=True, tag="RECORDS_REJECTED"):
     """The store refused records for good."""
 
     stream: str
@@ -113,7 +113,7 @@ class RecordsRejected(_Observation, tag="RECORDS_REJECTED"):
     reason: str = ""
 
 
-class LineCut(_Observation, tag="LINE_CUT"):
+class LineCut(_Observation, frozen=True, tag="LINE_CUT"):
     """An over-long line: entry ``seq`` holds its head; length and digest are of the whole."""
 
     seq: int
@@ -121,13 +121,13 @@ class LineCut(_Observation, tag="LINE_CUT"):
     sha256: str
 
 
-class LineUnterminated(_Observation, tag="LINE_UNTERMINATED"):
+class LineUnterminated(_Observation, frozen=True, tag="LINE_UNTERMINATED"):
     """The line of entry ``seq`` ended at the end of the output, without its LF."""
 
     seq: int
 
 
-class Decided(_Observation, tag="DECIDED"):
+class Decided(_Observation, frozen=True, tag="DECIDED"):
     """A decision was made over the entries up to ``through_seq``."""
 
     ruleset: str
@@ -135,7 +135,7 @@ class Decided(_Observation, tag="DECIDED"):
     decision: str
 
 
-class CheckpointCommitted(_Observation, tag="CHECKPOINT_COMMITTED"):
+class CheckpointCommitted(_Observation, frozen=True, tag="CHECKPOINT_COMMITTED"):
     """The store took the cursor of entry ``cursor_seq``."""
 
     stream: str
@@ -143,7 +143,7 @@ class CheckpointCommitted(_Observation, tag="CHECKPOINT_COMMITTED"):
     cursor_seq: int
 
 
-class CheckpointCommitFailed(_Observation, tag="CHECKPOINT_COMMIT_FAILED"):
+class CheckpointCommitFailed(_Observation, frozen=True, tag="CHECKPOINT_COMMIT_FAILED"):
     """The store refused a checkpoint."""
 
     stream: str
@@ -151,27 +151,27 @@ class CheckpointCommitFailed(_Observation, tag="CHECKPOINT_COMMIT_FAILED"):
     error: str = ""
 
 
-class InteractionTimedOut(_Observation, tag="INTERACTION_TIMED_OUT"):
+class InteractionTimedOut(_Observation, frozen=True, tag="INTERACTION_TIMED_OUT"):
     """Nobody answered an interaction in time."""
 
     request_id: str
 
 
-class EntriesErased(_Observation, tag="ENTRIES_ERASED"):
+class EntriesErased(_Observation, frozen=True, tag="ENTRIES_ERASED"):
     """Bodies of earlier entries were erased."""
 
     entries: tuple[int, ...]
     reason: str
 
 
-class Note(_Observation, tag="NOTE"):
+class Note(_Observation, frozen=True, tag="NOTE"):
     """A person's remark."""
 
     by: str
     text: str
 
 
-class RunClosed(_Observation, tag="RUN_CLOSED"):
+class RunClosed(_Observation, frozen=True, tag="RUN_CLOSED"):
     """Nothing more of this run will come."""
 
 
