@@ -1,0 +1,296 @@
+r"""The transcript format: what a header and a line say, as values, and how one line of a file is read.
+
+JSON lines, UTF-8. The first line is the header, every other line one entry of the run::
+
+    {"transcript":1,"dialect":"…","run_id":"…","trigger":{"kind":"proactive"},"manifest":{…}}
+    {"at":"2026-11-30T00:00:00.000000Z","origin":"program","line":"{\"type\":\"RECORD\",…}"}
+    {"at":"…","origin":"observer","observed":{"type":"PROGRAM_EXITED","code":0}}
+
+Pure functions over single lines; no files, no ledger, no dialect. Invariant: what is carried as bytes (a
+wire line, an observation, a manifest) leaves here exactly as it stood in the file and is never re-encoded.
+msgspec reads nearly every line; what it refuses goes to the complete reader, which alone says *malformed*.
+Unknown members are ignored. Members that are null read as absent, but for ``manifest``.
+
+Beside what DESIGN §3 lists, a header may carry ``"manifest":null`` (no manifest was known),
+``"manifest_b64"`` (a manifest that JSON on one line cannot hold exactly), ``"whole":false`` (the run was not
+closed: do not close it) and ``"opened":{"body":{…}}`` (RUN_OPENED as it was written).
+"""
+
+import binascii
+import re
+from typing import Literal
+
+import msgspec
+
+from ledger.core.entries import OBSERVER, ORIGINS, Origin
+from ledger.core.instants import read_micros, write_micros
+from ledger.core.json_reader import Malformed, read_json, whole_number
+from ledger.core.observations import Observation, Offered, RunOpened, Trigger, decode_observation
+from ledger.exchange.json_members import Place, decode_members, excerpt
+
+VERSION = 1
+SALT_SIZE = 16
+
+EXPECTED_HEADER = (
+    'the first line of a transcript, a JSON object with "transcript": 1, "dialect", "run_id", "trigger" and '
+    '"manifest"'
+)
+EXPECTED_LINE = 'a JSON object with "origin" and one of "line", "b64" and "observed"'
+
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_SALT = re.compile(rf"[0-9A-Fa-f]{{{2 * SALT_SIZE}}}")
+_BARE_MICROS = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run was opened where it was first written; None where the header does not say.
+
+    Attributes:
+        at: microseconds since the epoch, UTC; 0 where that time is known to be unknown.
+        salt: the 16 bytes that the leaf of entry 1 commits to.
+        recorder: the program that wrote the entries, with its version.
+        via: how the run first reached a ledger.
+        body: the exact JSON of RUN_OPENED.
+    """
+
+    at: int | None = None
+    salt: bytes | None = None
+    recorder: str | None = None
+    via: Literal["recorded", "tapped", "imported"] | None = None
+    body: bytes | None = None
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line of a transcript.
+
+    Attributes:
+        manifest: the exact bytes of the manifest, None where none was known.
+        ruleset: the ruleset that the recorder decided under.
+        whole: whether the file tells the run to its end, so that an import may close it.
+        opened: written by export, so that entry 1 is rebuilt byte for byte.
+    """
+
+    dialect: str
+    run_id: str
+    trigger: Trigger
+    manifest: bytes | None
+    offered: Offered | None = None
+    ruleset: str | None = None
+    whole: bool = True
+    opened: Opened | None = None
+
+
+class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
+    """What one line gives to an entry.
+
+    Attributes:
+        at: microseconds since the epoch, UTC, as the file has it; 0 where unknown.
+        session: '' where the run has one session.
+        body: the wire line without its LF, or the exact JSON of the observation; not yet redacted.
+        salt: 16 bytes, None where the log is to draw one.
+        observation: what an observer's body says, None for a wire line and for an observer's body that is
+            no observation (the remains of a torn line).
+    """
+
+    at: int
+    origin: Origin
+    session: str
+    body: bytes
+    salt: bytes | None = None
+    observation: Observation | None = None
+
+
+def parse_header(raw: bytes, number: int = 1) -> Header:
+    """Read the header.
+
+    Args:
+        raw: the line, without its LF.
+        number: its 1-based number in the file, for errors.
+
+    Raises:
+        TranscriptError: it is no header, or one of a newer format.
+    """
+    place = Place(number, EXPECTED_HEADER)
+    if raw.startswith(_BYTE_ORDER_MARKS):
+        raise place.fault("a byte order mark; save the file as UTF-8 without one")
+    _check_version(decode_members(raw, _WireVersion, place), place)
+    wire = decode_members(raw, _WireHeader, place)
+    if not wire.run_id:
+        raise place.fault('an empty "run_id"')
+    return Header(
+        dialect=wire.dialect,
+        run_id=wire.run_id,
+        trigger=wire.trigger,
+        manifest=_manifest(wire, place),
+        offered=wire.offered,
+        ruleset=wire.ruleset,
+        whole=wire.whole is not False,
+        opened=_opened(bytes(wire.opened), place),
+    )
+
+
+def parse_line(raw: bytes, number: int) -> TranscriptLine:
+    """Read any line but the first.
+
+    Args:
+        raw: the line, without its LF.
+        number: its 1-based number in the file, for errors.
+
+    Raises:
+        TranscriptError: it is no line of a transcript.
+    """
+    place = Place(number, EXPECTED_LINE)
+    wire = decode_members(raw, _WireLine, place)
+    if wire.transcript is not msgspec.UNSET:
+        raise place.fault("a second header; a file holds one run")
+    origin = _origin(wire.origin, place)
+    body = _body(wire, origin, place)
+    return TranscriptLine(
+        _at(wire.at, place),
+        origin,
+        wire.session or "",
+        body,
+        _salt(wire.salt, place),
+        _observation(body, wire, place) if origin == OBSERVER else None,
+    )
+
+
+# ---- the shapes on the wire -------------------------------------------------------------------------------
+
+_NULL = msgspec.Raw(b"null")
+
+
+class _WireVersion(msgspec.Struct):
+    transcript: msgspec.Raw = _NULL
+
+
+class _WireHeader(msgspec.Struct):
+    dialect: str
+    run_id: str
+    trigger: Trigger
+    manifest: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    manifest_b64: str | None = None
+    offered: Offered | None = None
+    ruleset: str | None = None
+    whole: bool | None = None
+    opened: msgspec.Raw = _NULL
+
+
+class _WireOpened(msgspec.Struct):
+    at: str | int | None = None
+    salt: str | None = None
+    recorder: str | None = None
+    via: Literal["recorded", "tapped", "imported"] | None = None
+    body: msgspec.Raw = _NULL
+
+
+class _WireLine(msgspec.Struct, gc=False):
+    origin: str
+    at: str | int | None = None
+    session: str | None = None
+    line: str | None = None
+    b64: str | None = None
+    observed: msgspec.Raw = _NULL
+    salt: str | None = None
+    transcript: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+# ---- the members ------------------------------------------------------------------------------------------
+
+
+def _check_version(wire: _WireVersion, place: Place) -> None:
+    document = read_json(bytes(wire.transcript))
+    found = None if isinstance(document, Malformed) else whole_number(document.value)
+    shown = bytes(wire.transcript)[:20].decode("utf-8", "replace")
+    if found is not None and found > VERSION:
+        raise place.fault(f'"transcript": {shown}, a newer format than this version reads')
+    if found != VERSION:
+        raise place.fault('no "transcript"' if wire.transcript == _NULL else f'"transcript": {shown}')
+
+
+def _manifest(wire: _WireHeader, place: Place) -> bytes | None:
+    if wire.manifest_b64 is not None:
+        if wire.manifest is not msgspec.UNSET:
+            raise place.fault('both "manifest" and "manifest_b64"')
+        return _base64("manifest_b64", wire.manifest_b64, place)
+    if isinstance(wire.manifest, msgspec.UnsetType):
+        raise place.fault('no "manifest"; add it, or "manifest": null where none is known')
+    manifest = bytes(wire.manifest)
+    return None if manifest == b"null" else manifest
+
+
+def _opened(raw: bytes, place: Place) -> Opened | None:
+    if raw == b"null":
+        return None
+    wire = decode_members(raw, _WireOpened, place._replace(expected='"opened" to be a JSON object'))
+    body = bytes(wire.body)
+    return Opened(
+        at=None if wire.at is None else _at(wire.at, place),
+        salt=_salt(wire.salt, place),
+        recorder=wire.recorder,
+        via=wire.via,
+        body=None if body == b"null" else body,
+    )
+
+
+def _origin(found: str, place: Place) -> Origin:
+    for origin in ORIGINS:
+        if found == origin:
+            return origin
+    raise place.fault(excerpt(found), f'"origin" to be one of {", ".join(ORIGINS)}')
+
+
+def _at(found: str | int | None, place: Place) -> int:
+    """Read a time: RFC 3339, or the bare microseconds that are written for a year that RFC 3339 lacks."""
+    if not found:
+        if found == "":
+            raise place.fault("''", '"at" to be a date-time (RFC 3339)')
+        return 0
+    micros = read_micros(found) if isinstance(found, str) else None
+    if micros is None and isinstance(found, str) and _BARE_MICROS.fullmatch(found):
+        bare = int(found)
+        micros = bare if -(2**63) <= bare < 2**63 and write_micros(bare) == found else None
+    if micros is None:
+        raise place.fault(
+            excerpt(str(found)), '"at" to be a date-time (RFC 3339), or absent where the time is unknown'
+        )
+    return micros
+
+
+def _salt(found: str | None, place: Place) -> bytes | None:
+    if found is None:
+        return None
+    if _SALT.fullmatch(found) is None:
+        raise place.fault(excerpt(found), f'"salt" to be {2 * SALT_SIZE} hex digits')
+    return bytes.fromhex(found)
+
+
+def _base64(name: str, found: str, place: Place) -> bytes:
+    try:
+        return binascii.a2b_base64(found, strict_mode=True)
+    except ValueError:  # binascii.Error, and text beyond ASCII
+        raise place.fault(excerpt(found), f'"{name}" to be base64 with its padding') from None
+
+
+def _body(wire: _WireLine, origin: Origin, place: Place) -> bytes:
+    observed = bytes(wire.observed)
+    carried = (wire.line is not None) + (wire.b64 is not None) + (observed != b"null")
+    if carried != 1:
+        raise place.fault("more than one of them" if carried else "none of them")
+    if observed != b"null":
+        if origin != OBSERVER:
+            raise place.fault(f"it on a line of origin {origin}", '"observed" on lines of origin observer')
+        return observed
+    body = wire.line.encode("utf-8") if wire.line is not None else _base64("b64", wire.b64 or "", place)
+    if b"\n" in body:
+        raise place.fault(f"one at byte {body.index(10)} of it", "a wire line without line feeds")
+    return body
+
+
+def _observation(body: bytes, wire: _WireLine, place: Place) -> Observation | None:
+    observation = decode_observation(body)
+    if observation is None and wire.line is None and wire.b64 is None:
+        raise place.fault(excerpt(body), "an observation that this version knows")
+    if isinstance(observation, RunOpened):
+        raise place.fault("RUN_OPENED", "lines after the opening, which the header itself stands for")
+    return observation
