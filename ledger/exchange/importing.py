@@ -75,8 +75,8 @@ def import_transcript(
         path: a ``.jsonl`` file.
         dialects: the dialects that are known, by name.
         keep_partial: import the lines before the first that cannot be read, instead of nothing.
-        progress: told now and then how many bytes were read so far; the file is read twice, so the last number
-            is twice its size.
+        progress: told now and then how many bytes were read so far; the file is read twice, so the last
+            number is twice its size.
 
     Raises:
         TranscriptError: the file is no transcript, or a line of it is not; nothing was appended.
