@@ -6,13 +6,14 @@ shown), depending on the ruleset; either way it keeps its clause, its entries an
 needs. Nothing here is prose.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 By: TypeAlias = Literal["program", "runtime", "store", "owner", "observer"]
-Detail: TypeAlias = dict[str, str | int | tuple[str, ...]]
+Detail: TypeAlias = Mapping[str, str | int | tuple[str, ...]]
+"""Facts that a wording needs, by name."""
 
 LIST_LIMIT = 100
 """Lists of keys and entries in a decision hold at most this many, beside their total."""
@@ -87,11 +88,17 @@ class Tally:
 RuleFunction = TypeVar("RuleFunction", bound=Callable[..., Any])
 
 
-def rule(clause: str) -> Callable[[RuleFunction], RuleFunction]:
-    """Tag a rule with the clause that it enforces; the clause is read again from ``rule_clause``."""
+def rule(clause: str, *, needs: str = "") -> Callable[[RuleFunction], RuleFunction]:
+    """Tag a rule with the clause that it enforces.
+
+    Args:
+        clause: the clause id, read again by :func:`rule_clause`.
+        needs: what a plan must hold for the rule to be able to fire, '' for nothing; see :func:`rule_needs`.
+    """
 
     def tag(function: RuleFunction) -> RuleFunction:
         function.clause = clause  # type: ignore[attr-defined]
+        function.needs = needs  # type: ignore[attr-defined]
         return function
 
     return tag
@@ -100,3 +107,8 @@ def rule(clause: str) -> Callable[[RuleFunction], RuleFunction]:
 def rule_clause(function: Callable[..., Any]) -> str:
     """Return the clause that a rule was tagged with."""
     return str(function.clause)  # type: ignore[attr-defined]
+
+
+def rule_needs(function: Callable[..., Any]) -> str:
+    """Return what a rule was tagged as needing."""
+    return str(function.needs)  # type: ignore[attr-defined]

@@ -1,0 +1,66 @@
+"""The Collection Profile: what its messages, its manifest and its runs mean.
+
+Read beside the specification, in this order: ``messages`` and ``shapes`` (the wire), ``manifest`` and
+``plan`` (what a run is held against), ``machine`` (which message may come when), ``rules/`` (the clauses),
+``fold`` (entries into state), ``decide`` (state into decision), ``catalogue`` (codes into words).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ledger.core.dialect import Label
+from ledger.core.entries import Entry, Origin
+from ledger.core.observations import Trigger
+from ledger.dialects.collection_profile import redact as redaction
+from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
+from ledger.dialects.collection_profile.decision import Decision
+from ledger.dialects.collection_profile.decode import label_line
+from ledger.dialects.collection_profile.fold import evolve, initial_state
+from ledger.dialects.collection_profile.manifest import read_manifest
+from ledger.dialects.collection_profile.ruleset import FOLD_VERSION, Ruleset
+from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
+from ledger.dialects.collection_profile.state import State
+
+
+class CollectionProfile:
+    """The dialect as the rest of the ledger sees it; see :class:`ledger.core.dialect.Dialect`."""
+
+    name = DIALECT_NAME
+    fold_version = FOLD_VERSION
+    default_ruleset = TEXT.id
+    rulesets: Mapping[str, Ruleset] = RULESETS
+
+    def redact(self, origin: Origin, line: bytes) -> bytes:
+        """Return the line without its secrets."""
+        return redaction.redact(origin, line)
+
+    def label(self, origin: Origin, line: bytes) -> Label:
+        """Read the type and stream of a line, '' where they cannot be read."""
+        return label_line(line)
+
+    def program(self, manifest: bytes) -> str:
+        """Read the connector's id from a manifest, '' where it names none."""
+        return read_manifest(manifest).connector_id
+
+    def namespace(self, trigger: Trigger) -> str | None:
+        """Return where checkpoints go, None for a single-use run (runtime/7)."""
+        match trigger.kind:
+            case "proactive":
+                return "global"
+            case "continuous":
+                return trigger.grant_id or ""
+            case "single_use":
+                return None
+
+    def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> State:
+        """Fold entries, in order, into a fresh state."""
+        state = initial_state(self.rulesets[ruleset], documents)
+        evolve(state, entries)
+        return state
+
+    def decide(self, state: State) -> Decision:
+        """Decide at the state's last entry."""
+        return decide(state)
+
+
+DIALECT: Any = CollectionProfile()

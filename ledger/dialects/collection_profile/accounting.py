@@ -1,0 +1,93 @@
+"""Coverage arithmetic: what became of every key that a report requires, and what nearly accounts for one."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ledger.core.json_reader import Json, is_number, printable
+from ledger.dialects.collection_profile.decision import NearMiss
+from ledger.dialects.collection_profile.messages import Key
+from ledger.dialects.collection_profile.rules.coverage import show_key
+from ledger.dialects.collection_profile.state import Gap, Report, State
+
+KEYS_EXPLAINED = 20
+"""Near misses are looked for on behalf of at most this many keys of a report."""
+
+
+class Account(msgspec.Struct, frozen=True):
+    """The required keys of one report, split by what became of them.
+
+    A key that is hydrated counts as hydrated, whatever else it is. A key is gapped where the report lists
+    it and a DETAIL_GAP of the same stream, under the same parent boundary, stands behind it.
+    """
+
+    required: int
+    hydrated: int
+    gapped: int
+    unaccounted: tuple[Key, ...]
+
+
+def account(state: State, report: Report) -> Account:
+    """Account for a report (eligible/3)."""
+    backed = {
+        gap.message.record_key: gap.entry
+        for gap in state.gaps.get(report.message.stream, ())
+        if gap.parent == report.message.state_stream and gap.message.record_key is not None
+    }
+    hydrated = gapped = 0
+    unaccounted: list[Key] = []
+    for key in report.message.required_keys:
+        if key in report.hydrated:
+            hydrated += 1
+        elif key in report.listed_gaps and key in backed:
+            gapped += 1
+        else:
+            unaccounted.append(key)
+    return Account(len(report.message.required_keys), hydrated, gapped, tuple(unaccounted))
+
+
+def near_misses(state: State, report: Report, keys: Iterable[Key]) -> Iterator[NearMiss]:
+    """Yield what in the log almost accounts for keys that nothing accounts for."""
+    stream, parent = report.message.stream, report.message.state_stream
+    wanted = {show_key(key): key for key in list(keys)[:KEYS_EXPLAINED]}
+    skipped = set(map(show_key, _optional_skips(report)))
+    for shown, key in wanted.items():
+        if shown in skipped:
+            yield NearMiss(code="key_is_optional_skip", entry=report.entry, key=shown)
+        elif key in report.listed_gaps and not _gapped_anywhere(state, shown):
+            yield NearMiss(code="key_listed_without_gap", entry=report.entry, key=shown)
+    for gap in (gap for gaps in state.gaps.values() for gap in gaps):
+        named = gap.message.record_key
+        if named is None:
+            if gap.message.stream == stream and gap.parent == parent:
+                yield NearMiss(code="gap_names_no_key", entry=gap.entry)
+        elif show_key(named) in wanted:
+            yield _near_gap(gap, stream, parent, wanted[show_key(named)])
+
+
+def _near_gap(gap: Gap, stream: str, parent: str, key: Key) -> NearMiss:
+    shown, other = show_key(key), gap.message.stream
+    if other != stream:
+        detail = {"stream": printable(other)}
+        return NearMiss(code="gap_of_other_stream", entry=gap.entry, key=shown, detail=detail)
+    if gap.parent is None:
+        return NearMiss(code="gap_names_no_parent", entry=gap.entry, key=shown)
+    if gap.parent != parent:
+        detail = {"parent": printable(gap.parent)}
+        return NearMiss(code="gap_names_other_parent", entry=gap.entry, key=shown, detail=detail)
+    if gap.message.record_key != key:
+        return NearMiss(code="gap_key_of_other_type", entry=gap.entry, key=shown)
+    return NearMiss(code="gap_not_listed", entry=gap.entry, key=shown)
+
+
+def _gapped_anywhere(state: State, shown: str) -> bool:
+    return any(
+        gap.message.record_key is not None and show_key(gap.message.record_key) == shown
+        for gaps in state.gaps.values()
+        for gap in gaps
+    )
+
+
+def _optional_skips(report: Report) -> list[Key]:
+    keys: Json = report.message.optional_skip_keys
+    return [key for key in keys if isinstance(key, str) or is_number(key)] if isinstance(keys, list) else []

@@ -1,0 +1,93 @@
+"""The decision: fate, checkpoints, outcomes and projections, put together. It only reads the state."""
+
+from ledger.core.findings import Violation
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile import decision as d
+from ledger.dialects.collection_profile import projections
+from ledger.dialects.collection_profile.coverage import project_coverage
+from ledger.dialects.collection_profile.fate import resolve_fate
+from ledger.dialects.collection_profile.outcomes import discrepancies, outcome_of, store_failure, sum_up
+from ledger.dialects.collection_profile.ruleset import FOLD_VERSION
+from ledger.dialects.collection_profile.state import State
+from ledger.dialects.collection_profile.weighing import Weighed, weigh
+
+DIALECT_NAME = "collection-profile"
+
+
+def decide(state: State) -> d.Decision:
+    """Decide the run at the state's last entry, under the state's ruleset."""
+    fate = resolve_fate(state)
+    weighed = weigh(state, fate)
+    checkpoints = {stream: _checkpoint(state, stream, one) for stream, one in weighed.items()}
+    status, cause = fate.status, fate.cause
+    failed_write = store_failure(state, weighed)
+    if status == "succeeded" and failed_write is not None:
+        status, cause = "failed", failed_write
+    return d.Decision(
+        run_id=state.opened.run_id if state.opened else "",
+        dialect=DIALECT_NAME,
+        ruleset=d.RulesetName(id=state.ruleset.id, digest=state.ruleset.digest),
+        fold=FOLD_VERSION,
+        through=state.through,
+        subject=_subject(state),
+        status=status,
+        cause=cause,
+        certified=fate.certified,
+        terminal=projections.project_terminal(state),
+        checkpoints=tuple(checkpoints.values()),
+        commit=sum_up(state, weighed, {stream: one.outcome for stream, one in checkpoints.items()}),
+        coverage=tuple(project_coverage(state, fate, checkpoints)),
+        records=tuple(projections.project_records(state)),
+        violations=_violations(state),
+        findings=tuple(projections.project_findings(state, fate)),
+        discrepancies=tuple(discrepancies(state, fate, weighed)),
+        unknowns=tuple(projections.project_unknowns(state, fate)),
+        skips=tuple(projections.project_skips(state)),
+        gaps=tuple(projections.project_gaps(state)),
+        interactions=tuple(projections.project_interactions(state)),
+        recovery=projections.project_recovery(state),
+        totals=d.Totals(
+            skips=state.skips_total,
+            gaps=sum(map(len, state.gaps.values())),
+            interactions=state.asked_total,
+        ),
+    )
+
+
+def _checkpoint(state: State, stream: str, weighed: Weighed) -> d.Checkpoint:
+    staged = state.staged[stream]
+    outcome, outcome_entries = outcome_of(state, stream, weighed)
+    covers = state.plan.covers.get(stream, ()) if state.plan else ()
+    in_scope = state.plan.streams if state.plan else {}
+    return d.Checkpoint(
+        stream=printable(stream),
+        covers=tuple(printable(name) for name in covers if name != stream and name in in_scope),
+        staged=tuple(staged.entries),
+        staged_total=staged.total,
+        cursor_entry=staged.cursor_entry,
+        decision=weighed.verdict,
+        outcome=outcome,
+        outcome_entries=outcome_entries,
+        reasons=weighed.reasons,
+    )
+
+
+def _subject(state: State) -> d.Subject:
+    opened, reading = state.opened, state.manifest
+    return d.Subject(
+        program=opened.program if opened else "",
+        version=reading.version if reading else "",
+        manifest=opened.manifest if opened else None,
+        trigger=opened.trigger.kind if opened else "",
+        grant_id=opened.trigger.grant_id if opened else None,
+        namespace=opened.namespace if opened else None,
+        start=state.start_entry,
+    )
+
+
+def _violations(state: State) -> tuple[Violation, ...]:
+    refusals = tuple(
+        Violation(entry=entry, code=fault.code, clause=fault.clause, by=fault.by, detail=fault.detail)
+        for entry, fault in state.refusals[:100]
+    )
+    return (*refusals, *state.violations)

@@ -1,0 +1,113 @@
+"""From the bytes of a line to a message. Total: every line becomes something.
+
+Well-formed RECORDs, nearly all of a run, are read by msgspec in one step; every other line goes through the
+complete JSON reader and the shape tables, which alone decide what is malformed or misshapen. The shortcut
+takes only what they would take, and gives the same message: ``tests`` hold the two together.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ledger.core.dialect import Label
+from ledger.core.json_reader import Json, Malformed, nests_too_deep, printable, read_json
+from ledger.dialects.collection_profile.messages import (
+    Blank,
+    Misshapen,
+    ProgramMessage,
+    Record,
+    Repeated,
+    RuntimeMessage,
+)
+from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES, Shape, shape_message
+
+_BLANK = Blank()
+_DATA_MISSING = Misshapen(type="RECORD", member="data", expected="present", clause="record/data")
+
+
+class _LabelledLine(msgspec.Struct):
+    type: str = ""
+    stream: str = ""
+
+
+_FAST = msgspec.json.Decoder(Record)
+_LABELLED = msgspec.json.Decoder(_LabelledLine)
+_ONE_VALUE = msgspec.json.Decoder()
+
+
+def read_program_line(line: bytes) -> ProgramMessage:
+    """Read a line of the connector."""
+    try:
+        record = _FAST.decode(line)
+        if (
+            (record.data is not None or record.op == "delete")
+            and "!" <= record.emitted_at[:1] <= "~"
+            and not nests_too_deep(line)
+            and (line.isascii() or _is_utf8(line))
+        ):
+            return record
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    message: ProgramMessage = _read_slowly(PROGRAM_SHAPES, line)
+    return message
+
+
+def read_runtime_line(line: bytes) -> RuntimeMessage:
+    """Read a line of the runtime."""
+    message: RuntimeMessage = _read_slowly(RUNTIME_SHAPES, line)
+    return message
+
+
+def record_value(value: object) -> Json:
+    """Return a value of a record's ``data`` decoded, however the record was read."""
+    if not isinstance(value, msgspec.Raw):
+        return value
+    try:
+        return _ONE_VALUE.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        document = read_json(bytes(value))
+        return None if isinstance(document, Malformed) else document.value
+
+
+def label_line(line: bytes) -> Label:
+    """Read the type and the stream that a line names, '' where it cannot be read or names none."""
+    if not nests_too_deep(line) and (line.isascii() or _is_utf8(line)):
+        try:
+            labelled = _LABELLED.decode(line)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        else:
+            return Label(labelled.type, labelled.stream)
+    document = read_json(line)
+    if isinstance(document, Malformed) or not isinstance(document.value, dict):
+        return Label("", "")
+    type_, stream = document.value.get("type"), document.value.get("stream")
+    return Label(
+        printable(type_) if isinstance(type_, str) else "",
+        printable(stream) if isinstance(stream, str) else "",
+    )
+
+
+def _read_slowly(shapes: Mapping[str, Shape], line: bytes) -> Any:
+    document = read_json(line)
+    if isinstance(document, Malformed):
+        return _BLANK if not line.strip() else document
+    message = shape_message(shapes, document.value)
+    if isinstance(message, Record) and message.data is None and message.op != "delete":
+        message = _DATA_MISSING
+    if document.repeated and not _is_record(document.value):
+        return Repeated(message=message, names=tuple(map(printable, document.repeated)))
+    return message
+
+
+def _is_record(value: Json) -> bool:
+    return isinstance(value, dict) and value.get("type") == "RECORD"
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

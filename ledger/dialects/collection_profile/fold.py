@@ -1,0 +1,74 @@
+"""The fold: entries in, state out. Live and replay call this same function."""
+
+from collections.abc import Iterable, Mapping
+
+from ledger.core.entries import OBSERVER, PROGRAM, Entry
+from ledger.core.findings import Fault
+from ledger.core.observations import decode_observation
+from ledger.dialects.collection_profile import machine, program_lines, runtime_lines
+from ledger.dialects.collection_profile.decode import read_program_line, read_runtime_line
+from ledger.dialects.collection_profile.observed import observe
+from ledger.dialects.collection_profile.ruleset import Ruleset
+from ledger.dialects.collection_profile.state import Phase, State
+
+
+def initial_state(ruleset: Ruleset, documents: Mapping[str, bytes]) -> State:
+    """Return the state before the first entry; ``documents`` holds manifests by digest."""
+    return State(ruleset, documents)
+
+
+def evolve(state: State, entries: Iterable[Entry]) -> None:
+    """Take entries, in order, into the state, in place.
+
+    Folding a prefix and then the rest equals folding all. Time and memory are constant in a RECORD.
+    """
+    program_tables = machine.PROGRAM
+    for entry in entries:
+        state.through = entry.seq
+        if entry.origin == PROGRAM:
+            table = program_tables.get(state.phase)
+            if table is None:
+                if state.phase is Phase.CUT:
+                    note_after_cut(state, entry)
+            elif entry.body is None:
+                program_lines.on_erased(state, entry)
+            else:
+                message = read_program_line(entry.body)
+                table.handlers.get(type(message), table.default)(state, entry, message)
+        elif entry.origin == OBSERVER:
+            take_observation(state, entry)
+        else:
+            take_runtime_line(state, entry)
+
+
+def take_runtime_line(state: State, entry: Entry) -> None:
+    """Take a line of the runtime; a START is remembered even where it is no longer read."""
+    table = machine.RUNTIME.get(state.phase)
+    if table is None:
+        if entry.type == "START" and state.start_entry is None:
+            state.start_entry = entry.seq
+    elif entry.body is None:
+        runtime_lines.on_erased(state, entry)
+    else:
+        message = read_runtime_line(entry.body)
+        table.handlers.get(type(message), table.default)(state, entry, message)
+
+
+def take_observation(state: State, entry: Entry) -> None:
+    """Take an observation; one that this version does not know is a finding."""
+    if entry.body is None:
+        state.erased.add(entry.seq)
+        return
+    observation = decode_observation(entry.body)
+    if observation is None:
+        detail = {"type": entry.type}
+        fault = Fault(code="observation_unreadable", clause="log/observation", by="observer", detail=detail)
+        state.note(fault, entry.seq)
+    else:
+        observe(state, entry, observation)
+
+
+def note_after_cut(state: State, entry: Entry) -> None:
+    """Keep that the connector spoke after the decision."""
+    if entry.body is None or entry.body.strip():
+        state.note(Fault(code="line_after_decision", clause="session/done"), entry.seq)

@@ -1,0 +1,162 @@
+"""What each observation does to the state."""
+
+from ledger.core import observations as o
+from ledger.core.entries import Entry
+from ledger.core.findings import Fault
+from ledger.dialects.collection_profile.manifest import read_manifest
+from ledger.dialects.collection_profile.rules import binding as rules
+from ledger.dialects.collection_profile.rules.done import exit_agrees
+from ledger.dialects.collection_profile.runtime_lines import refuse
+from ledger.dialects.collection_profile.state import Ending, Phase, State
+
+
+def observe(state: State, entry: Entry, observation: o.Observation) -> None:
+    """Take one observation."""
+    match observation:
+        case o.RunOpened():
+            on_opened(state, entry, observation)
+        case o.RunRefused():
+            state.refused = Ending(entry.seq, "refused_by_runtime", observation.reason)
+        case o.ProgramSpawned():
+            state.spawned = entry.seq
+        case o.ProgramExited():
+            on_exited(state, entry, observation)
+        case o.CancelRequested():
+            cancel(state, entry, "cancel_requested", observation.reason)
+        case o.GrantRevoked():
+            on_grant_revoked(state, entry, observation)
+        case o.ControllerLost():
+            on_controller_lost(state, entry, observation)
+        case o.RecordsDurable():
+            state.durable_through = max(state.durable_through or 0, observation.through_seq)
+        case o.RecordsRejected():
+            on_records_rejected(state, entry, observation)
+        case o.Decided():
+            state.decided = state.decided or entry.seq
+            cut(state, entry)
+        case o.CheckpointCommitted() | o.CheckpointCommitFailed():
+            on_checkpoint(state, entry, observation)
+        case o.InteractionTimedOut():
+            if state.pending is not None:
+                state.pending.timed_out = True
+        case o.LineUnterminated():
+            on_unterminated(state, entry, observation)
+        case o.LineCut():
+            on_line_cut(state, entry, observation)
+        case o.RunClosed():
+            state.closed = entry.seq
+        case o.ProgramStderr() | o.EntriesErased() | o.Note():
+            pass
+
+
+def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
+    """Read the manifest and match what can be matched before START (manifest/1..7, binding/1..2)."""
+    if state.opened is not None:
+        state.note(Fault(code="run_opened_twice", clause="log/opening", by="observer"), entry.seq)
+        return
+    state.opened = opened
+    body = state.documents.get(opened.manifest) if opened.manifest is not None else None
+    if body is None:
+        return
+    state.manifest = read_manifest(body)
+    manifest = state.manifest.manifest
+    if manifest is None:
+        refuse(state, entry, state.manifest.faults)
+    elif opened.offered is not None:
+        faults = (
+            *rules.bindings_are_offered(manifest, opened.offered),
+            *rules.capabilities_are_offered(manifest, opened.offered),
+        )
+        if faults:
+            refuse(state, entry, faults)
+
+
+def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:
+    """Keep how the program ended, and hold it against a DONE that was taken (connector/8)."""
+    if state.exit is not None:
+        return
+    state.exit, state.exit_entry = exited, entry.seq
+    if state.done is None or state.phase not in (Phase.DONE, Phase.CUT):
+        return
+    fault = exit_agrees(state.done, exited)
+    if fault is not None and state.phase is Phase.DONE:
+        state.violate(entry.seq, fault)
+    elif fault is not None:
+        state.note(fault, entry.seq)
+
+
+def on_grant_revoked(state: State, entry: Entry, revoked: o.GrantRevoked) -> None:
+    """A revocation of the run's own grant cancels the run (done/cancellation)."""
+    if state.opened is not None and state.opened.trigger.grant_id == revoked.grant_id:
+        cancel(state, entry, "grant_revoked", revoked.grant_id)
+    else:
+        state.note(Fault(code="other_grant_revoked", clause="runtime/13", by="observer"), entry.seq)
+
+
+def cancel(state: State, entry: Entry, code: str, text: str) -> None:
+    """Cancel the run, unless it was decided or had broken the protocol by then (done/cancellation)."""
+    if state.phase in (Phase.CUT, Phase.VIOLATED, Phase.REFUSED):
+        why = {Phase.CUT: "decided", Phase.VIOLATED: "violated", Phase.REFUSED: "refused"}[state.phase]
+        fault = Fault(code="cancel_too_late", clause="done/cancellation", by="owner", detail={"why": why})
+        state.note(fault, entry.seq)
+    elif state.cancelled is None:
+        state.cancelled = Ending(entry.seq, code, text)
+
+
+def on_controller_lost(state: State, entry: Entry, lost: o.ControllerLost) -> None:
+    """The controller was replaced or restarted; after the decision that changes nothing (restart/1)."""
+    if state.phase is Phase.CUT:
+        state.note(Fault(code="controller_lost_late", clause="restart/1", by="observer"), entry.seq)
+    elif state.controller_lost is None:
+        state.controller_lost = Ending(entry.seq, "controller_lost", lost.reason)
+
+
+def on_records_rejected(state: State, entry: Entry, rejected: o.RecordsRejected) -> None:
+    """Records that the store refused for good do not count as accepted."""
+    plan = state.plan.streams.get(rejected.stream) if state.plan else None
+    if plan is not None and rejected.count > 0:
+        plan.rejected += rejected.count
+    fault = Fault(
+        code="records_rejected", clause="record/store", by="store", detail={"stream": rejected.stream}
+    )
+    state.note(fault, entry.seq)
+
+
+def cut(state: State, entry: Entry) -> None:
+    """Stop deciding: what comes after the first decision or commit is what became of it."""
+    if state.cut is None:
+        state.cut = entry.seq
+        if state.phase not in (Phase.VIOLATED, Phase.REFUSED):
+            state.phase = Phase.CUT
+
+
+def on_checkpoint(
+    state: State, entry: Entry, tried: o.CheckpointCommitted | o.CheckpointCommitFailed
+) -> None:
+    """Keep what the store did with a checkpoint, and whether its records were durable by then (runtime/5)."""
+    cut(state, entry)
+    state.commits.append((entry.seq, tried))
+    staged = state.staged.get(tried.stream)
+    if (
+        isinstance(tried, o.CheckpointCommitted)
+        and state.durable_through is not None
+        and staged is not None
+        and state.durable_through < staged.records_before
+    ):
+        state.undurable_commits.append((entry.seq, tried.stream, state.durable_through))
+
+
+def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated) -> None:
+    """Keep that the last line ended without its LF; whole or torn, the line itself was judged as it is."""
+    torn = any(v.entry == unterminated.seq and v.code == "line_malformed" for v in state.violations)
+    code = "line_torn" if torn else "line_unterminated"
+    state.note(Fault(code=code, clause="session/jsonl"), unterminated.seq)
+
+
+def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
+    """End the run on a line longer than the recorder takes; its head was judged, its whole never read."""
+    fault = Fault(code="line_too_long", clause="session/jsonl", detail={"length": line.length})
+    if state.phase in (Phase.VIOLATED, Phase.REFUSED, Phase.CUT):
+        state.note(fault, line.seq)
+    else:
+        state.violate(line.seq, fault)

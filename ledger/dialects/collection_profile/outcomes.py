@@ -1,0 +1,101 @@
+"""What became of a decision: commits and failed writes, and where they are not what the rules say."""
+
+from collections.abc import Iterator, Mapping
+
+from ledger.core.json_reader import printable
+from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
+from ledger.dialects.collection_profile.decision import Cause, Commit, Discrepancy, Outcome
+from ledger.dialects.collection_profile.fate import Fate
+from ledger.dialects.collection_profile.state import State
+from ledger.dialects.collection_profile.weighing import Weighed
+
+
+def outcome_of(state: State, stream: str, weighed: Weighed) -> tuple[Outcome | None, tuple[int, ...]]:
+    """Return what the log says became of a checkpoint, and the observations that say so."""
+    tried = [(entry, event) for entry, event in state.commits if event.stream == stream]
+    if tried:
+        committed = any(isinstance(event, CheckpointCommitted) for _, event in tried)
+        return ("committed" if committed else "failed"), tuple(entry for entry, _ in tried[:100])
+    stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
+    over = state.decided is not None and state.closed is not None
+    if weighed.verdict == "commit" and (stopped or over):
+        return "not_attempted", ()
+    return None, ()
+
+
+def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
+    """Return the cause where the write of an eligible checkpoint failed (eligible/5)."""
+    for entry, event in state.commits:
+        verdict = weighed[event.stream].verdict if event.stream in weighed else None
+        if isinstance(event, CheckpointCommitFailed) and verdict == "commit":
+            detail = {"stream": printable(event.stream), "text": printable(event.error)[:200]}
+            return Cause(
+                code="checkpoint_store_failed",
+                clause="eligible/5",
+                entries=(entry,),
+                by="store",
+                detail=detail,
+            )
+    return None
+
+
+def sum_up(state: State, weighed: Mapping[str, Weighed], outcomes: Mapping[str, Outcome | None]) -> Commit:
+    """Sum up the checkpoints of the run (eligible/5)."""
+    failed = [e.stream for _, e in state.commits if isinstance(e, CheckpointCommitFailed)]
+    committed = tuple(dict.fromkeys(e.stream for _, e in state.commits if isinstance(e, CheckpointCommitted)))
+    return Commit(
+        staged=len(weighed),
+        eligible=sum(w.verdict == "commit" for w in weighed.values()),
+        committed=len(committed),
+        committed_streams=tuple(map(printable, committed)),
+        failed_stream=printable(failed[0]) if failed else None,
+        not_attempted=tuple(printable(s) for s, outcome in outcomes.items() if outcome == "not_attempted"),
+    )
+
+
+def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
+    """Yield where what happened is not what the rules say, in order of the log where there is an order."""
+    if fate.status == "refused" and state.refusals:
+        ran = state.spawned or state.exit_entry
+        if ran is not None:
+            yield Discrepancy(code="ran_though_refused", stream=None, entries=(ran,))
+    if state.refused is not None and not state.refusals:
+        yield Discrepancy(code="refused_though_allowed", stream=None, entries=(state.refused.entry,))
+    committed: dict[str, int] = {}
+    for entry, event in state.commits:
+        stream = printable(event.stream)
+        verdict = weighed[event.stream].verdict if event.stream in weighed else None
+        if isinstance(event, CheckpointCommitFailed):
+            if verdict != "commit":
+                yield Discrepancy(code="attempted_though_withheld", stream=stream, entries=(entry,))
+            continue
+        if verdict is None:
+            yield Discrepancy(code="committed_though_not_staged", stream=stream, entries=(entry,))
+        elif verdict != "commit":
+            yield Discrepancy(code="committed_though_withheld", stream=stream, entries=(entry,))
+        if event.stream in committed:
+            yield Discrepancy(code="committed_twice", stream=stream, entries=(committed[event.stream], entry))
+        committed.setdefault(event.stream, entry)
+        yield from _commit_details(state, entry, event)
+    for entry, name, durable_through in state.undurable_commits:
+        detail = {"durable_through": durable_through}
+        yield Discrepancy(
+            code="committed_before_durable", stream=printable(name), entries=(entry,), detail=detail
+        )
+    if state.decided is not None and state.closed is not None and not state.commits:
+        for name, one in weighed.items():
+            if one.verdict == "commit":
+                yield Discrepancy(
+                    code="not_committed_though_eligible", stream=printable(name), entries=(state.decided,)
+                )
+
+
+def _commit_details(state: State, entry: int, event: CheckpointCommitted) -> Iterator[Discrepancy]:
+    staged = state.staged.get(event.stream)
+    stream = printable(event.stream)
+    if staged is not None and staged.cursor_entry != event.cursor_seq:
+        yield Discrepancy(code="committed_other_cursor", stream=stream, entries=(staged.cursor_entry, entry))
+    namespace = state.opened.namespace if state.opened is not None else None
+    if event.namespace != namespace:
+        detail = {"namespace": printable(event.namespace or "null")}
+        yield Discrepancy(code="committed_in_other_namespace", stream=stream, entries=(entry,), detail=detail)

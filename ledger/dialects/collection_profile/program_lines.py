@@ -1,0 +1,241 @@
+"""What each message of the connector does to the state, one handler a message.
+
+A handler is called in a phase whose table names it (see ``machine``). It asks the ruleset's rules, in order;
+the first fault ends the run, else the message is taken.
+"""
+
+from ledger.core.entries import PROGRAM, Entry
+from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
+from ledger.core.json_reader import Malformed, printable
+from ledger.dialects.collection_profile import messages as m
+from ledger.dialects.collection_profile.plan import StreamPlan
+from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
+from ledger.dialects.collection_profile.rules.scope import is_in_scope
+from ledger.dialects.collection_profile.rules.state import stream_is_a_checkpoint
+from ledger.dialects.collection_profile.state import Asked, Gap, Phase, Report, Skip, Staged, State
+
+
+def on_record(state: State, entry: Entry, message: m.Record) -> None:
+    """Count a RECORD and hold it against the scope (scope/1..3)."""
+    state.counted += 1
+    state.last_record = entry.seq
+    plan = state.plan.streams.get(message.stream) if state.plan else None
+    if plan is None:
+        detail = {"stream": printable(message.stream)}
+        refuse_record(state, entry, None, Fault(code="record_out_of_scope", clause="scope/1", detail=detail))
+        return
+    plan.emitted += 1
+    plan.last_record = entry.seq
+    if message.op == "delete":
+        plan.deletes += 1
+    for rule in plan.rules:
+        fault = rule(plan, message)
+        if fault is not None:
+            refuse_record(state, entry, plan, fault)
+            return
+    if plan.keys is not None:
+        plan.keys.add(message.key)
+
+
+def refuse_record(state: State, entry: Entry, plan: StreamPlan | None, fault: Fault) -> None:
+    """Do with a RECORD out of scope what the ruleset says (runtime/12)."""
+    if plan is not None:
+        plan.discarded += 1
+    if state.ruleset.switches.out_of_scope_record == "discard":
+        state.note(fault, entry.seq)
+    else:
+        state.violate(entry.seq, fault)
+
+
+def on_state(state: State, entry: Entry, message: m.State) -> None:
+    """Stage a checkpoint; the newest cursor of a stream counts."""
+    if breaks_a_rule(state, entry, "STATE", message):
+        return
+    fault = stream_is_a_checkpoint(state, message)
+    if fault is None:
+        state.staged.setdefault(message.stream, Staged()).add(entry.seq, state.last_record)
+    elif state.ruleset.switches.state_of_no_checkpoint == "violate":
+        state.violate(entry.seq, fault)
+    else:
+        state.note(fault, entry.seq)
+
+
+def on_skip_result(state: State, entry: Entry, message: m.SkipResult) -> None:
+    """Keep a skip; the newest of a stream is the one that counts (skip/continuation)."""
+    if breaks_a_rule(state, entry, "SKIP_RESULT", message):
+        return
+    skip = Skip(entry.seq, message)
+    state.skips_total += 1
+    if len(state.skips) < LIST_LIMIT:
+        state.skips.append(skip)
+    if message.stream is not None:
+        state.newest_skips[message.stream] = skip
+        if message.reason == STREAM_FAILURE:
+            fault = Fault(code="covers_failed_stream", clause="eligible/1")
+            state.failed_streams.setdefault(message.stream, Tally(fault)).add(entry.seq)
+    if message.reason == "scope_not_supported":
+        detail = {"stream": printable(message.stream or "")}
+        state.note(Fault(code="scope_not_supported", clause="scope/4", detail=detail), entry.seq)
+
+
+def on_detail_coverage(state: State, entry: Entry, message: m.DetailCoverage) -> None:
+    """Keep the report of one boundary."""
+    if breaks_a_rule(state, entry, "DETAIL_COVERAGE", message):
+        return
+    state.reports[message.stream, message.state_stream] = Report(
+        entry.seq, message, frozenset(message.hydrated_keys), frozenset(message.gap_keys)
+    )
+
+
+def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
+    """Keep a gap, and which boundary it accounts to."""
+    if breaks_a_rule(state, entry, "DETAIL_GAP", message):
+        return
+    parent = message.parent_stream
+    if parent is None:
+        declared = state.plan.declared(message.stream) if state.plan else None
+        parents = declared.parents if declared else ()
+        parent = parents[0] if len(parents) == 1 else None
+    state.gaps.setdefault(message.stream, []).append(Gap(entry.seq, message, parent))
+
+
+def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:
+    """Keep the evidence of a child stream."""
+    if breaks_a_rule(state, entry, "STREAM_EVIDENCE", message):
+        reject_evidence(state, entry, message.stream)
+    else:
+        state.evidence[message.stream] = (entry.seq, message)
+
+
+def reject_evidence(state: State, entry: Entry, stream: str) -> None:
+    """Remember that a stream's evidence was rejected, so that nothing is inherited in its place."""
+    if is_in_scope(state, stream):
+        state.evidence_rejected.setdefault(stream, entry.seq)
+
+
+def on_progress(state: State, entry: Entry, message: m.Progress) -> None:
+    """Ask the rules; nothing is kept."""
+    breaks_a_rule(state, entry, "PROGRESS", message)
+
+
+def on_interaction(state: State, entry: Entry, message: m.Interaction) -> None:
+    """Wait for the answer."""
+    if not breaks_a_rule(state, entry, "INTERACTION", message):
+        wait_for_answer(state, Asked(entry.seq, message))
+
+
+def wait_for_answer(state: State, asked: Asked) -> None:
+    """Put a question before the runtime."""
+    state.asked_total += 1
+    if len(state.asked) < LIST_LIMIT:
+        state.asked.append(asked)
+    state.pending = asked
+    state.phase = Phase.WAITING
+
+
+def on_done(state: State, entry: Entry, message: m.Done) -> None:
+    """Take the last message, or say what is wrong with it."""
+    if not breaks_a_rule(state, entry, "DONE", message):
+        state.phase = Phase.DONE
+    state.done, state.done_entry = message, entry.seq
+
+
+def on_unknown(state: State, entry: Entry, message: m.Unknown) -> None:
+    """Do with an unknown type what the ruleset says (session/unknown)."""
+    fault = Fault(code="message_unknown", clause="session/unknown", detail={"type": message.type[:80]})
+    if state.ruleset.switches.unknown_message == "ignore":
+        state.note(fault, entry.seq)
+    else:
+        state.violate(entry.seq, fault)
+
+
+def on_misshapen(state: State, entry: Entry, message: m.Misshapen) -> None:
+    """End the run on a message that does not have its shape."""
+    if message.type == "STREAM_EVIDENCE":
+        reject_evidence(state, entry, message.stream)
+    state.violate(entry.seq, misshapen_fault(message))
+
+
+def misshapen_fault(message: m.Misshapen) -> Fault:
+    """Return the fault of a misshapen message."""
+    detail = {"type": message.type, "member": message.member, "expected": message.expected}
+    if message.stream:
+        detail["stream"] = printable(message.stream)
+    if message.type == "":
+        return Fault(code="line_is_no_message", clause=message.clause, detail=detail)
+    code = "member_missing" if message.expected == "present" else "member_invalid"
+    return Fault(code=code, clause=message.clause, detail=detail)
+
+
+def on_malformed(state: State, entry: Entry, message: Malformed) -> None:
+    """End the run on a line that is no JSON."""
+    detail: Detail = {"reason": message.reason, "offset": message.offset}
+    state.violate(entry.seq, Fault(code="line_malformed", clause="session/jsonl", detail=detail))
+
+
+def note_repeated(state: State, entry: Entry, message: m.Repeated) -> None:
+    """Keep that member names of a control message occur more than once."""
+    by: By = "program" if entry.origin == PROGRAM else "runtime"
+    fault = Fault(code="member_repeated", clause="session/jsonl", by=by, detail={"member": message.names[0]})
+    state.note(fault, entry.seq)
+
+
+def on_blank(state: State, entry: Entry, message: m.Blank) -> None:
+    """Skip a blank line."""
+
+
+def on_line_while_waiting(state: State, entry: Entry, message: object) -> None:
+    """End the run on a connector that speaks while its question waits (session/waiting)."""
+    asked = state.pending.entry if state.pending else 0
+    fault = Fault(
+        code="message_while_waiting", clause="session/waiting", detail={"type": entry.type, "asked": asked}
+    )
+    state.violate(entry.seq, fault)
+
+
+def on_line_after_done(state: State, entry: Entry, message: object) -> None:
+    """End the run on a connector that speaks after DONE (session/done)."""
+    detail: Detail = {"type": entry.type, "done": state.done_entry or 0}
+    state.violate(entry.seq, Fault(code="message_after_done", clause="session/done", detail=detail))
+
+
+def on_erased(state: State, entry: Entry) -> None:
+    """Take a message whose body was erased: what its columns say, and what rests on the rest is unknown.
+
+    An erased RECORD counts. An erased control message makes indeterminate what rests on it; an erased DONE
+    makes the run so.
+    """
+    state.erased.add(entry.seq)
+    plan = state.plan.streams.get(entry.stream) if state.plan else None
+    match entry.type:
+        case "RECORD":
+            state.counted += 1
+            state.last_record = entry.seq
+            if plan is not None:
+                plan.emitted += 1
+                plan.last_record = entry.seq
+        case "PROGRESS":
+            pass
+        case "STATE":
+            if state.plan and entry.stream in state.plan.covers:
+                state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
+        case "SKIP_RESULT" | "DETAIL_COVERAGE" | "DETAIL_GAP" | "STREAM_EVIDENCE" if entry.stream:
+            state.erased_streams.setdefault(entry.stream, []).append(entry.seq)
+        case "INTERACTION":
+            wait_for_answer(state, Asked(entry.seq, None))
+        case "DONE":
+            state.erased_run.append(entry.seq)
+            state.done_entry = entry.seq
+            state.phase = Phase.DONE
+        case _:
+            state.erased_run.append(entry.seq)
+
+
+def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:
+    """Ask the ruleset's rules of one message; the first fault ends the run."""
+    for rule in state.ruleset.message_rules.get(type_, ()):
+        fault = rule(state, message)
+        if fault is not None:
+            state.violate(entry.seq, fault)
+            return True
+    return False

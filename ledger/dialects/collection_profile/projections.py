@@ -1,0 +1,214 @@
+"""What a decision shows of a run besides its checkpoints: records, skips, gaps, questions, recovery.
+
+Each is a plain projection of the state; none decides anything.
+"""
+
+from collections.abc import Iterator
+
+from ledger.core.findings import LIST_LIMIT, Fault, Finding, Tally
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile import decision as d
+from ledger.dialects.collection_profile.fate import Fate
+from ledger.dialects.collection_profile.messages import RecoveryHint
+from ledger.dialects.collection_profile.rules.coverage import show_key
+from ledger.dialects.collection_profile.state import Gap, Skip, State
+
+
+def project_terminal(state: State) -> d.Terminal:
+    """Show how the run ended, as far as that was seen before the decision."""
+    done, exited = state.done, state.exit
+    seen_in_time = state.cut is None or (state.exit_entry or 0) < state.cut
+    error = done.error if done is not None else None
+    return d.Terminal(
+        entry=state.done_entry,
+        status=done.status if done else None,
+        records_emitted=_bounded(done.records_emitted) if done else None,
+        counted=state.counted,
+        exit=d.Exit(code=exited.code, signal=exited.signal) if exited and seen_in_time else None,
+        error=d.ErrorReport(code=error.code, message=printable(error.message), retryable=error.retryable)
+        if error
+        else None,
+    )
+
+
+def project_records(state: State) -> Iterator[d.Records]:
+    """Yield the counts of each stream that sent or lost a record, in the order of the scope."""
+    for name, plan in state.plan.streams.items() if state.plan else ():
+        if plan.emitted or plan.rejected:
+            yield d.Records(
+                stream=printable(name),
+                emitted=plan.emitted,
+                accepted=plan.accepted,
+                discarded=plan.discarded,
+                rejected=plan.rejected,
+                deletes=plan.deletes,
+            )
+
+
+def project_skips(state: State) -> Iterator[d.SkipShown]:
+    """Yield the first hundred skips, and the newest of each stream where it came later."""
+    newest = {skip.entry for skip in state.newest_skips.values()}
+    first = {skip.entry for skip in state.skips}
+    later = sorted((s for s in state.newest_skips.values() if s.entry not in first), key=lambda s: s.entry)
+    for skip in (*state.skips, *later[:LIST_LIMIT]):
+        yield _skip(skip, skip.entry in newest)
+
+
+def project_gaps(state: State) -> Iterator[d.GapShown]:
+    """Yield the first hundred gaps, with the report that each accounts for."""
+    gaps = sorted((gap for of_stream in state.gaps.values() for gap in of_stream), key=lambda gap: gap.entry)
+    for gap in gaps[:LIST_LIMIT]:
+        message = gap.message
+        yield d.GapShown(
+            entry=gap.entry,
+            stream=printable(message.stream),
+            parent=printable(gap.parent) if gap.parent is not None else None,
+            record_key=show_key(message.record_key) if message.record_key is not None else None,
+            reason=printable(message.reason) if message.reason is not None else None,
+            retryable=message.retryable,
+            accounted_by=_accounted_by(state, gap),
+        )
+
+
+def project_interactions(state: State) -> Iterator[d.InteractionShown]:
+    """Yield the first hundred questions; what was answered is a secret and is in no log."""
+    for asked in state.asked:
+        yield d.InteractionShown(
+            entry=asked.entry,
+            request_id=printable(asked.message.request_id) if asked.message else None,
+            kind=asked.message.kind if asked.message else None,
+            answer_entry=asked.answer_entry,
+            answer=asked.answer.status if asked.answer else None,
+            timed_out=asked.timed_out,
+        )
+
+
+def project_recovery(state: State) -> d.Recovery | None:
+    """Show what the owner is asked to do.
+
+    A hint of DONE outranks the newest hint of a skip; where neither hints, only DONE's own ``retryable``
+    says anything. No code, message or reason is ever read for it (hint/4..5).
+    """
+    error = state.done.error if state.done is not None else None
+    if error is not None and error.recovery_hint is not None:
+        return _recovery(error.recovery_hint, state.done_entry or 0)
+    hinted = [skip for skip in state.newest_skips.values() if skip.message.recovery_hint is not None]
+    if hinted:
+        newest = max(hinted, key=lambda skip: skip.entry)
+        assert newest.message.recovery_hint is not None
+        return _recovery(newest.message.recovery_hint, newest.entry)
+    if error is not None and error.retryable:
+        return d.Recovery(
+            action="retry_by_runtime", retryable=True, source="retryable", entry=state.done_entry or 0
+        )
+    return None
+
+
+def project_unknowns(state: State, fate: Fate) -> Iterator[d.UnknownFact]:
+    """Yield what no entry shows and nothing is assumed about."""
+    over = fate.status not in ("running", "refused")
+    if over and (state.exit_entry is None or (state.cut is not None and state.exit_entry > state.cut)):
+        yield d.UnknownFact(what="exit_status")
+    if over and state.staged and state.last_record and state.durable_through is None:
+        yield d.UnknownFact(what="durability")
+    if state.opened is not None and state.opened.offered is None:
+        yield d.UnknownFact(what="bindings")
+    if state.opened is None or state.manifest is None:
+        yield d.UnknownFact(what="manifest")
+    elif state.start_entry is None:
+        yield d.UnknownFact(what="scope")
+    trigger = state.opened.trigger if state.opened is not None else None
+    if trigger is not None and trigger.kind == "continuous" and trigger.streams is None:
+        yield d.UnknownFact(what="grant")
+    if state.erased.total:
+        yield d.UnknownFact(what="erased", entries=tuple(state.erased.first))
+
+
+def project_findings(state: State, fate: Fate) -> Iterator[Finding]:
+    """Yield every finding: those kept while folding, then those that only the end can show."""
+    for tally in state.tallies.values():
+        yield tally.finding()
+    for tally in _late_findings(state, fate):
+        yield tally.finding()
+
+
+def _late_findings(state: State, fate: Fate) -> Iterator[Tally]:
+    yield from _early_reports(state)
+    if fate.status == "succeeded":
+        for stream, failed in state.failed_streams.items():
+            yield _tally(
+                "failed_stream_in_success",
+                "done/certification/2",
+                {"stream": printable(stream)},
+                *failed.first,
+            )
+    if state.pending is not None and fate.status not in ("running", "refused"):
+        fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
+        tally = Tally(fault)
+        tally.add(state.pending.entry)
+        yield tally
+
+
+def _early_reports(state: State) -> Iterator[Tally]:
+    """Yield reports that came before the last RECORD or DETAIL_GAP of their boundary (coverage/order).
+
+    A RECORD does not say which boundary it belongs to. With several parents it is late for certain only
+    when every declared parent had been reported on.
+    """
+    for (stream, parent), report in state.reports.items():
+        late = [
+            gap.entry
+            for gap in state.gaps.get(stream, ())
+            if gap.parent == parent and gap.entry > report.entry
+        ]
+        plan = state.plan.streams.get(stream) if state.plan else None
+        if plan is not None and plan.last_record > report.entry:
+            reports = [state.reports.get((stream, p)) for p in plan.declared.parents]
+            if all(r is not None and r.entry < plan.last_record for r in reports):
+                late.append(plan.last_record)
+        if late:
+            detail = {"stream": printable(stream), "parent": printable(parent)}
+            yield _tally("report_before_last_record", "coverage/order", detail, report.entry, max(late))
+
+
+def _tally(code: str, clause: str, detail: dict[str, str], *entries: int) -> Tally:
+    tally = Tally(Fault(code=code, clause=clause, detail=detail))
+    tally.add(*entries)
+    return tally
+
+
+def _accounted_by(state: State, gap: Gap) -> int | None:
+    report = state.reports.get((gap.message.stream, gap.parent)) if gap.parent is not None else None
+    key = gap.message.record_key
+    if report is None or key is None or key not in report.listed_gaps:
+        return None
+    return report.entry
+
+
+def _skip(skip: Skip, newest: bool) -> d.SkipShown:
+    message = skip.message
+    hint, slice_ = message.recovery_hint, message.continuation
+    return d.SkipShown(
+        entry=skip.entry,
+        stream=printable(message.stream) if message.stream is not None else None,
+        reason=printable(message.reason) if message.reason is not None else None,
+        recovery_hint=d.HintShown(action=hint.action, retryable=hint.retryable) if hint else None,
+        continuation=d.ContinuationShown(
+            boundary=printable(slice_.boundary),
+            slice_start=slice_.slice_start,
+            slice_end=slice_.slice_end,
+            considered=slice_.considered,
+            covered=slice_.covered,
+        )
+        if slice_
+        else None,
+        newest=newest,
+    )
+
+
+def _recovery(hint: RecoveryHint, entry: int) -> d.Recovery:
+    return d.Recovery(action=hint.action, retryable=hint.retryable, source="recovery_hint", entry=entry)
+
+
+def _bounded(count: int) -> int | str:
+    return count if count < 2**63 else str(count)[:100]

@@ -1,0 +1,103 @@
+"""DETAIL_COVERAGE: how completely a detail stream was fetched under one parent boundary."""
+
+from collections.abc import Iterable
+
+from ledger.core.findings import Fault, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.messages import DetailCoverage, Key
+from ledger.dialects.collection_profile.rules.scope import is_in_scope
+from ledger.dialects.collection_profile.state import State
+
+
+@rule("precedence/1")
+def child_reports_no_coverage(state: State, message: DetailCoverage) -> Fault | None:
+    """A stream that rides its parent's checkpoint never reports coverage, whatever it names."""
+    declared = state.plan.declared(message.stream) if state.plan else None
+    if declared is None or declared.state_stream is None:
+        return None
+    return _fault("coverage_of_child", "precedence/1", message)
+
+
+@rule("precedence/2")
+def boundary_is_declared(state: State, message: DetailCoverage) -> Fault | None:
+    """A detail stream reports only against a parent that its manifest declares."""
+    declared = state.plan.declared(message.stream) if state.plan else None
+    if declared is None or not declared.parent_streams or message.state_stream in declared.parent_streams:
+        return None
+    return _fault("coverage_of_undeclared_parent", "precedence/2", message)
+
+
+@rule("precedence/3")
+def self_mapped_stream_reports_on_itself(state: State, message: DetailCoverage) -> Fault | None:
+    """A self-mapped stream introduces no parent: it may report on itself, and then gates itself."""
+    declared = state.plan.declared(message.stream) if state.plan else None
+    if declared is None or declared.parents != (message.stream,) or message.state_stream == message.stream:
+        return None
+    return _fault("coverage_of_undeclared_parent", "precedence/3", message)
+
+
+@rule("coverage/state_stream")
+def boundary_is_in_scope(state: State, message: DetailCoverage) -> Fault | None:
+    """The parent that a report gates is in the run's scope."""
+    if is_in_scope(state, message.state_stream):
+        return None
+    return Fault(
+        code="stream_out_of_scope",
+        clause="coverage/state_stream",
+        detail={"stream": printable(message.state_stream)},
+    )
+
+
+@rule("coverage/keys")
+def keys_do_not_repeat(state: State, message: DetailCoverage) -> Fault | None:
+    """No key set of a report holds a key twice.
+
+    Reading: ``1`` and ``1.0`` are one key; ``1`` and ``"1"`` are two. A key may be in two outcome sets.
+    """
+    for member in ("required_keys", "hydrated_keys", "gap_keys"):
+        seen: set[Key] = set()
+        for key in getattr(message, member):
+            if key in seen:
+                return _fault(
+                    "coverage_key_repeated", "coverage/keys", message, member=member, key=show_key(key)
+                )
+            seen.add(key)
+    return None
+
+
+@rule("coverage/keys")
+def outcomes_were_required(state: State, message: DetailCoverage) -> Fault | None:
+    """Every hydrated or gapped key is also a required one."""
+    required = frozenset(message.required_keys)
+    for member in ("hydrated_keys", "gap_keys"):
+        keys: Iterable[Key] = getattr(message, member)
+        for key in keys:
+            if key not in required:
+                return _fault(
+                    "coverage_key_not_required", "coverage/keys", message, member=member, key=show_key(key)
+                )
+    return None
+
+
+@rule("coverage/once")
+def boundary_reports_once(state: State, message: DetailCoverage) -> Fault | None:
+    """A detail stream reports once for each parent boundary.
+
+    Reading: the text asks for one report a boundary; a second one is a violation, not an update.
+    """
+    earlier = state.reports.get((message.stream, message.state_stream))
+    if earlier is None:
+        return None
+    return _fault("coverage_reported_twice", "coverage/once", message, entries=(earlier.entry,))
+
+
+def show_key(key: Key) -> str:
+    """Return a key as decisions print it: a string itself, a number as its digits."""
+    return printable(key) if isinstance(key, str) else str(key)
+
+
+def _fault(
+    code: str, clause: str, message: DetailCoverage, *, entries: tuple[int, ...] = (), **more: str
+) -> Fault:
+    detail = {"stream": printable(message.stream), "parent": printable(message.state_stream), **more}
+    return Fault(code=code, clause=clause, detail=detail, entries=entries)

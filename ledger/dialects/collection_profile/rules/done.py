@@ -1,0 +1,52 @@
+"""DONE: the last message, and whether it agrees with what was counted and with how the program ended."""
+
+from ledger.core.findings import Fault, rule
+from ledger.core.observations import ProgramExited
+from ledger.dialects.collection_profile.messages import Done
+from ledger.dialects.collection_profile.state import State
+
+STREAM_FAILURE = "stream_collection_failed"
+"""The error code, and the skip reason, that together certify a failure of some streams."""
+
+
+@rule("done/error")
+def success_has_no_error(state: State, message: Done) -> Fault | None:
+    """A run that says it succeeded reports no error."""
+    if message.status != "succeeded" or message.error is None:
+        return None
+    return Fault(code="success_with_error", clause="done/error")
+
+
+@rule("done/error")
+def error_says_whether_to_retry(state: State, message: Done) -> Fault | None:
+    """An error carries ``retryable``."""
+    if message.error is None or message.error.retryable is not None:
+        return None
+    detail = {"type": "DONE", "member": "error.retryable", "expected": "present"}
+    return Fault(code="member_missing", clause="done/error", detail=detail)
+
+
+@rule("done/records_emitted")
+def count_is_right(state: State, message: Done) -> Fault | None:
+    """``records_emitted`` is the number of RECORDs that the connector sent, deletions too."""
+    if message.records_emitted == state.counted:
+        return None
+    detail = {"records_emitted": _bounded(message.records_emitted), "counted": state.counted}
+    return Fault(code="records_emitted_wrong", clause="done/records_emitted", detail=detail)
+
+
+@rule("connector/8")
+def exit_agrees(done: Done, exited: ProgramExited) -> Fault | None:
+    """A connector that succeeded exits with 0, any other exits otherwise.
+
+    Reading: an end by a signal is an exit other than 0.
+    """
+    ended_well = exited.signal is None and exited.code == 0
+    if ended_well == (done.status == "succeeded"):
+        return None
+    how = exited.signal or str(exited.code)
+    return Fault(code="exit_disagrees", clause="connector/8", detail={"status": done.status, "exit": how})
+
+
+def _bounded(count: int) -> int | str:
+    return count if count < 10**18 else f"{count:.3e}" if count < 10**300 else "over 1e300"

@@ -1,0 +1,80 @@
+"""The eligible-checkpoint algorithm: why a staged checkpoint must not be committed.
+
+Steps 1 to 3 stand here, one function each, over the state and one checkpoint; step 4 is that a checkpoint
+without a reason is committed, step 5 is in ``outcomes``. Steps 1 and 2 are asked only of a certified
+failure, step 3 of every run that may commit at all.
+"""
+
+from collections.abc import Iterator
+
+from ledger.core.findings import LIST_LIMIT, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.accounting import account, near_misses
+from ledger.dialects.collection_profile.decision import Reason
+from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.rules.coverage import show_key
+from ledger.dialects.collection_profile.state import Report, State
+
+
+@rule("eligible/2")
+def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """A checkpoint that covers a named failed stream is withheld: its own, or one of its declared parents.
+
+    Reading: a failed stream's own STATE is withheld too, where it is a checkpoint of others and not of
+    itself.
+    """
+    covered = plan.covers.get(checkpoint, ())
+    for stream, tally in state.failed_streams.items():
+        if stream in covered or stream == checkpoint:
+            yield Reason(
+                code="covers_failed_stream",
+                clause="eligible/2",
+                stream=printable(stream),
+                entries=tuple(tally.first),
+                entries_total=tally.total,
+            )
+
+
+@rule("eligible/3")
+def coverage_is_complete(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """Every report that gates a checkpoint accounts for each key that it requires.
+
+    Reading: a gap accounts for a key only where the report lists it in ``gap_keys``; a gap that is not
+    retryable accounts too.
+    """
+    for (_, parent), report in state.reports.items():
+        if parent == checkpoint:
+            reason = shortfall(state, report, "coverage_unaccounted", "eligible/3")
+            if reason is not None:
+                yield reason
+
+
+@rule("precedence/2")
+def every_parent_was_reported(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """A detail stream in scope reports on every parent that it declares and that staged a STATE."""
+    for stream in plan.covers.get(checkpoint, ()):
+        declared = plan.declared(stream)
+        if (
+            declared is not None
+            and declared.parent_streams
+            and stream in plan.streams
+            and (stream, checkpoint) not in state.reports
+        ):
+            yield Reason(code="coverage_missing", clause="precedence/2", stream=printable(stream))
+
+
+def shortfall(state: State, report: Report, code: str, clause: str) -> Reason | None:
+    """Return the reason that a report leaves keys unaccounted for, None where it leaves none."""
+    keys = account(state, report).unaccounted
+    if not keys:
+        return None
+    return Reason(
+        code=code,
+        clause=clause,
+        stream=printable(report.message.stream),
+        keys=tuple(show_key(key) for key in keys[:LIST_LIMIT]),
+        keys_total=len(keys),
+        entries=(report.entry,),
+        entries_total=1,
+        near_misses=tuple(near_misses(state, report, keys)),
+    )

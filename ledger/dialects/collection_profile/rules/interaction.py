@@ -1,0 +1,32 @@
+"""INTERACTION: questions to the owner, and their answers."""
+
+from ledger.core.findings import Fault, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.messages import Interaction, InteractionResponse
+from ledger.dialects.collection_profile.state import State
+
+
+@rule("interaction/binding")
+def interactive_was_offered(state: State, message: Interaction) -> Fault | None:
+    """A connector asks only a runtime that can answer.
+
+    Reading: not checked where it is not known what the runtime offered.
+    """
+    offered = state.opened.offered if state.opened is not None else None
+    if offered is None or "interactive" in offered.bindings:
+        return None
+    detail = {"request_id": printable(message.request_id)}
+    return Fault(code="interaction_not_offered", clause="interaction/binding", detail=detail)
+
+
+@rule("session/response")
+def answer_was_asked_for(state: State, message: InteractionResponse) -> Fault | None:
+    """A runtime answers the one INTERACTION that waits, by its request id.
+
+    Reading: where the question was erased, any answer is taken as its answer.
+    """
+    pending = state.pending
+    if pending is not None and (pending.message is None or pending.message.request_id == message.request_id):
+        return None
+    detail = {"request_id": printable(message.request_id)}
+    return Fault(code="answer_not_asked_for", clause="session/response", by="runtime", detail=detail)

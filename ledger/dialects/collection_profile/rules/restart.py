@@ -1,0 +1,57 @@
+"""Restart abandonment: what may be committed when the controller was lost and the program did not fail.
+
+Condition 1, that the controller was lost, is what brings a run here; see ``fate``.
+"""
+
+from collections.abc import Iterator
+
+from ledger.core.findings import LIST_LIMIT, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.decision import Reason
+from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.rules.eligible import shortfall
+from ledger.dialects.collection_profile.state import State
+
+
+@rule("restart/2")
+def faces_no_coverage_verdict(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """A checkpoint that the manifest declares as some detail stream's parent is never committed here.
+
+    Reading: a parent in ``parent_streams``, whether or not its detail stream is in scope. The target of a
+    ``state_stream`` alone faces no verdict.
+    """
+    if checkpoint in plan.detail_parents:
+        streams = [s for s in plan.covers.get(checkpoint, ()) if s != checkpoint]
+        yield Reason(code="restart_detail_parent", clause="restart/2", stream=printable(streams[0]))
+
+
+@rule("restart/3")
+def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """No stream that a checkpoint covers has a pending gap or unproven coverage.
+
+    Reading: the checkpoint's own stream and every stream that it covers; a named failure of one of them
+    leaves its coverage unproven.
+    """
+    covered = dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
+    for stream, gaps in state.gaps.items():
+        entries = [gap.entry for gap in gaps if stream in covered or gap.parent == checkpoint]
+        if entries:
+            yield _reason("restart_gap_pending", stream, entries)
+    for (_, parent), report in state.reports.items():
+        if parent == checkpoint:
+            reason = shortfall(state, report, "restart_coverage_unproven", "restart/3")
+            if reason is not None:
+                yield reason
+    for stream, tally in state.failed_streams.items():
+        if stream in covered:
+            yield _reason("restart_stream_failed", stream, tally.first)
+
+
+def _reason(code: str, stream: str, entries: list[int]) -> Reason:
+    return Reason(
+        code=code,
+        clause="restart/3",
+        stream=printable(stream),
+        entries=tuple(entries[:LIST_LIMIT]),
+        entries_total=len(entries),
+    )

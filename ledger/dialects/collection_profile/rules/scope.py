@@ -1,0 +1,100 @@
+"""Scope: what a RECORD may be about, and which streams a message may name."""
+
+import json
+from typing import Any
+
+from ledger.core.findings import Fault, rule
+from ledger.core.instants import read_instant
+from ledger.core.json_reader import Json, printable
+from ledger.dialects.collection_profile.decode import record_value
+from ledger.dialects.collection_profile.messages import Record
+from ledger.dialects.collection_profile.plan import StreamPlan
+from ledger.dialects.collection_profile.ruleset import MessageRule
+from ledger.dialects.collection_profile.state import State
+
+
+def names_stream_in_scope(clause: str) -> MessageRule:
+    """Make the rule, for one kind of message, that the stream which it names is in the run's scope.
+
+    Reading: a message that names no stream (PROGRESS, SKIP_RESULT) is about the run.
+    """
+
+    @rule(clause)
+    def stream_in_scope(state: State, message: Any) -> Fault | None:
+        if message.stream is None or is_in_scope(state, message.stream):
+            return None
+        return Fault(code="stream_out_of_scope", clause=clause, detail={"stream": printable(message.stream)})
+
+    return stream_in_scope
+
+
+def is_in_scope(state: State, stream: str) -> bool:
+    """Tell whether a stream is in the scope of the run."""
+    return state.plan is not None and stream in state.plan.streams
+
+
+def canonical_key(key: str | tuple[str, ...]) -> str:
+    """Return the canonical key string: a simple key itself, a compound one as a minified JSON array.
+
+    Source: core specification, as restated in the tables of the profile.
+    """
+    if isinstance(key, str):
+        return key
+    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
+
+
+@rule("scope/2", needs="resources")
+def within_resources(plan: StreamPlan, record: Record) -> Fault | None:
+    """A record's canonical key is one of the resources that were asked for, deletions too.
+
+    Reading: ``resources`` are canonical keys; ``selection.resource_field`` is not read.
+    """
+    key = canonical_key(record.key)
+    if plan.resources is None or key in plan.resources:
+        return None
+    return _fault("record_outside_resources", "scope/2", plan, {"key": printable(key)})
+
+
+@rule("scope/3", needs="fields")
+def no_extra_field(plan: StreamPlan, record: Record) -> Fault | None:
+    """A record's data has no top-level field beyond those asked for and those that must be there.
+
+    Reading: the schema's required fields and the primary key must be there, and the consent time where a
+    range is set. A deletion without data has no fields.
+    """
+    if plan.fields is None or record.data is None or record.data.keys() <= plan.fields:
+        return None
+    extra = next(name for name in record.data if name not in plan.fields)
+    return _fault("record_with_extra_field", "scope/3", plan, {"field": printable(extra)})
+
+
+@rule("scope/2", needs="time_range")
+def within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
+    """A record's consent time lies in the range: at or after ``since``, before ``until``.
+
+    Reading: the time is an instant with its offset, or a date alone (midnight UTC). A time that is absent,
+    empty, unreadable or a number is outside every range. A deletion without data is not asked.
+    """
+    if record.data is None:
+        return None
+    field = plan.declared.consent_time_field or ""
+    value = record_value(record.data.get(field))
+    instant = read_instant(value) if isinstance(value, str) else None
+    if instant is None:
+        return _time_fault(plan, field, "time_unreadable", value)
+    if plan.since is not None and instant < plan.since:
+        return _time_fault(plan, field, "before_since", value)
+    if plan.until is not None and instant >= plan.until:
+        return _time_fault(plan, field, "not_before_until", value)
+    return None
+
+
+def _time_fault(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
+    shown = printable(value)[:80] if isinstance(value, str) else type(value).__name__
+    return _fault(
+        "record_outside_time_range", "scope/2", plan, {"field": printable(field), "why": why, "value": shown}
+    )
+
+
+def _fault(code: str, clause: str, plan: StreamPlan, detail: dict[str, str]) -> Fault:
+    return Fault(code=code, clause=clause, detail={"stream": printable(plan.declared.name), **detail})

@@ -1,0 +1,93 @@
+"""START: what the runtime asks for, and what it must not ask for."""
+
+from collections.abc import Iterator
+
+from ledger.core.findings import Detail, Fault, rule
+from ledger.core.instants import read_instant
+from ledger.core.json_reader import printable
+from ledger.core.observations import Trigger
+from ledger.dialects.collection_profile.manifest import Manifest
+from ledger.dialects.collection_profile.messages import ScopeStream, Start
+
+_DESCRIPTOR_MEMBERS = {"browser_automation": ("interface", "ws_url"), "browser_profile": ("profile_path",)}
+
+
+@rule("start/scope")
+def scope_is_explicit(manifest: Manifest, start: Start) -> Iterator[Fault]:
+    """A scope names at least one stream, each by its declared name: no wildcard."""
+    if not start.scope:
+        yield _fault("scope_empty", "start/scope")
+    for stream in start.scope:
+        if stream.name == "*":
+            yield _fault("scope_with_wildcard", "start/scope")
+        elif stream.name not in manifest.streams:
+            yield _fault("scope_of_undeclared_stream", "start/scope", stream)
+
+
+@rule("start/scope")
+def scope_is_resolved(manifest: Manifest, start: Start) -> Iterator[Fault]:
+    """A scope carries nothing of how consent was asked for: no ``view``, no ``necessity``."""
+    for stream in start.scope:
+        if stream.view is not None:
+            yield _fault("scope_with_view", "start/view", stream)
+        if stream.necessity is not None:
+            yield _fault("scope_with_necessity", "start/necessity", stream)
+
+
+@rule("start/time_range")
+def bounds_are_instants(manifest: Manifest, start: Start) -> Iterator[Fault]:
+    """The bounds of a time range can be compared.
+
+    Reading: a bound is an instant with its offset, or a date alone (midnight UTC); any other text would
+    shut out every record, so the run is refused before it collects.
+    """
+    for stream in start.scope:
+        bounds = (stream.time_range.since, stream.time_range.until) if stream.time_range else ()
+        if any(bound is not None and read_instant(bound) is None for bound in bounds):
+            yield _fault("time_range_unreadable", "start/time_range", stream)
+
+
+@rule("start/bindings")
+def required_bindings_are_described(manifest: Manifest, start: Start) -> Iterator[Fault]:
+    """START describes every required binding, with the members that its registry entry names.
+
+    Reading: the values are secrets and are not in the log, so only the members are asked for.
+    """
+    for name in manifest.required_bindings:
+        descriptor = start.bindings.get(name)
+        wanted = _DESCRIPTOR_MEMBERS.get(name, ())
+        if descriptor is None or any(descriptor.get(member) is None for member in wanted):
+            detail: Detail = {"binding": printable(name)}
+            yield Fault(code="binding_not_described", clause="start/bindings", by="runtime", detail=detail)
+
+
+@rule("runtime/11")
+def scope_is_within_grant(trigger: Trigger, start: Start) -> Iterator[Fault]:
+    """The scope of a run under a grant asks for no stream that the grant does not permit."""
+    if trigger.streams is None:
+        return
+    for stream in start.scope:
+        if stream.name not in trigger.streams:
+            yield _fault("scope_beyond_grant", "runtime/11", stream)
+
+
+def start_findings(manifest: Manifest, trigger: Trigger, run_id: str, start: Start) -> Iterator[Fault]:
+    """Yield what is odd about a START without refusing the run."""
+    if start.run_id != run_id:
+        detail: Detail = {"run_id": printable(start.run_id)}
+        yield Fault(code="run_id_differs", clause="start/run_id", by="runtime", detail=detail)
+    if trigger.kind == "single_use" and start.state is not None:
+        yield _fault("state_for_single_use", "runtime/7")
+    seen: set[str] = set()
+    for stream in start.scope:
+        if stream.name in seen:
+            yield _fault("scope_stream_repeated", "start/scope", stream)
+        seen.add(stream.name)
+        declared = manifest.streams.get(stream.name)
+        if stream.time_range is not None and declared is not None and declared.consent_time_field is None:
+            yield _fault("time_range_not_applicable", "start/time_range", stream)
+
+
+def _fault(code: str, clause: str, stream: ScopeStream | None = None) -> Fault:
+    detail: Detail = {"stream": printable(stream.name)} if stream else {}
+    return Fault(code=code, clause=clause, by="runtime", detail=detail)

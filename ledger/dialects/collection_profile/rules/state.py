@@ -1,0 +1,27 @@
+"""STATE: a checkpoint, and which streams are one."""
+
+from ledger.core.findings import Fault, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.messages import State as StateMessage
+from ledger.dialects.collection_profile.state import State
+
+
+@rule("state/cursor")
+def cursor_is_an_object(state: State, message: StateMessage) -> Fault | None:
+    """A checkpoint carries a cursor, which is an object.
+
+    Reading: an absent or null cursor is no checkpoint.
+    """
+    if isinstance(message.cursor, dict):
+        return None
+    detail = {"type": "STATE", "member": "cursor", "expected": "object", "stream": printable(message.stream)}
+    return Fault(code="member_invalid", clause="state/cursor", detail=detail)
+
+
+@rule("state/stream")
+def stream_is_a_checkpoint(state: State, message: StateMessage) -> Fault | None:
+    """A STATE names a checkpoint: a self-mapped stream, or one that another stream names as its parent."""
+    if state.plan is not None and message.stream in state.plan.covers:
+        return None
+    detail = {"stream": printable(message.stream)}
+    return Fault(code="state_of_no_checkpoint", clause="state/stream", detail=detail)

@@ -1,0 +1,189 @@
+"""What the fold holds while it goes through a run.
+
+The state is owned by ``evolve``, which changes it in place; ``decide`` only reads it. What can grow with a
+run is bounded or is what the decision needs: gaps and coverage reports are kept, records are counted.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from ledger.core.findings import LIST_LIMIT, Fault, Tally, Violation
+from ledger.core.observations import (
+    CheckpointCommitFailed,
+    CheckpointCommitted,
+    ProgramExited,
+    RunOpened,
+)
+from ledger.dialects.collection_profile.manifest import ManifestReading
+from ledger.dialects.collection_profile.messages import (
+    DetailCoverage,
+    DetailGap,
+    Done,
+    Interaction,
+    InteractionResponse,
+    Key,
+    SkipResult,
+    Start,
+    StreamEvidence,
+)
+from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.ruleset import Ruleset
+
+
+class Phase(StrEnum):
+    """Where a run stands; see ``machine`` for what each phase makes of each message."""
+
+    INITIALIZING = "initializing"
+    COLLECTING = "collecting"
+    WAITING = "waiting_for_interaction"
+    DONE = "done"
+    VIOLATED = "violated"
+    REFUSED = "refused"
+    CUT = "cut"
+
+
+class Staged:
+    """The STATEs of one checkpoint: the first hundred entries, how many, and the newest.
+
+    Attributes:
+        cursor_entry: seq of the newest STATE.
+        records_before: seq of the last RECORD before it, 0 where there is none.
+        erased: whether the body of the newest was erased.
+    """
+
+    __slots__ = ("cursor_entry", "entries", "erased", "records_before", "total")
+
+    def __init__(self) -> None:
+        self.entries: list[int] = []
+        self.total = 0
+        self.cursor_entry = 0
+        self.records_before = 0
+        self.erased = False
+
+    def add(self, entry: int, records_before: int, *, erased: bool = False) -> None:
+        if len(self.entries) < LIST_LIMIT:
+            self.entries.append(entry)
+        self.total += 1
+        self.cursor_entry = entry
+        self.records_before = records_before
+        self.erased = erased
+
+
+class Report(msgspec.Struct, frozen=True):
+    """An accepted DETAIL_COVERAGE."""
+
+    entry: int
+    message: DetailCoverage
+    hydrated: frozenset[Key]
+    listed_gaps: frozenset[Key]
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """An accepted DETAIL_GAP; ``parent`` is the boundary that it accounts to, None where there is none."""
+
+    entry: int
+    message: DetailGap
+    parent: str | None
+
+
+class Skip(msgspec.Struct, frozen=True):
+    """An accepted SKIP_RESULT."""
+
+    entry: int
+    message: SkipResult
+
+
+class Asked:
+    """An INTERACTION and what became of it."""
+
+    __slots__ = ("answer", "answer_entry", "entry", "message", "timed_out")
+
+    def __init__(self, entry: int, message: Interaction | None) -> None:
+        self.entry = entry
+        self.message = message
+        self.answer: InteractionResponse | None = None
+        self.answer_entry: int | None = None
+        self.timed_out = False
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """An event from outside that ends a run, by its entry; ``code`` names it, ``text`` says more."""
+
+    entry: int
+    code: str
+    text: str = ""
+
+
+class State:
+    """Everything that the fold knows about one run after some prefix of its entries."""
+
+    def __init__(self, ruleset: Ruleset, documents: Mapping[str, bytes]) -> None:
+        self.ruleset = ruleset
+        self.documents = documents
+        self.through = 0
+        self.phase = Phase.INITIALIZING
+
+        # What the run is.
+        self.opened: RunOpened | None = None
+        self.manifest: ManifestReading | None = None
+        self.plan: Plan | None = None
+        self.start: Start | None = None
+        self.start_entry: int | None = None
+        self.first_program_line: int | None = None
+        self.refusals: list[tuple[int, Fault]] = []
+
+        # What the program said.
+        self.counted = 0
+        self.last_record = 0
+        self.staged: dict[str, Staged] = {}
+        self.reports: dict[tuple[str, str], Report] = {}
+        self.gaps: dict[str, list[Gap]] = {}
+        self.skips: list[Skip] = []
+        self.skips_total = 0
+        self.newest_skips: dict[str, Skip] = {}
+        self.failed_streams: dict[str, Tally] = {}
+        self.evidence: dict[str, tuple[int, StreamEvidence]] = {}
+        self.evidence_rejected: dict[str, int] = {}
+        self.asked: list[Asked] = []
+        self.asked_total = 0
+        self.pending: Asked | None = None
+        self.done: Done | None = None
+        self.done_entry: int | None = None
+
+        # What the rules made of it.
+        self.violations: list[Violation] = []
+        self.tallies: dict[tuple[str, str, str], Tally] = {}
+
+        # What the observer saw.
+        self.spawned: int | None = None
+        self.refused: Ending | None = None
+        self.cancelled: Ending | None = None
+        self.controller_lost: Ending | None = None
+        self.exit: ProgramExited | None = None
+        self.exit_entry: int | None = None
+        self.closed: int | None = None
+        self.cut: int | None = None
+        self.decided: int | None = None
+        self.commits: list[tuple[int, CheckpointCommitted | CheckpointCommitFailed]] = []
+        self.durable_through: int | None = None
+        self.undurable_commits: list[tuple[int, str, int]] = []
+
+        # What was erased.
+        self.erased = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
+        self.erased_streams: dict[str, list[int]] = {}
+        self.erased_run: list[int] = []
+
+    def violate(self, entry: int, fault: Fault) -> None:
+        """End the run on a broken clause; lines after it change nothing."""
+        self.violations.append(
+            Violation(entry=entry, code=fault.code, clause=fault.clause, by=fault.by, detail=fault.detail)
+        )
+        self.phase = Phase.VIOLATED
+
+    def note(self, fault: Fault, *entries: int) -> None:
+        """Keep a finding; those of one code about one stream are told together."""
+        subject = str(fault.detail.get("stream", "")) + "\0" + str(fault.detail.get("parent", ""))
+        tally = self.tallies.setdefault((fault.code, fault.by, subject), Tally(fault))
+        tally.add(*(entries or (self.through,)))

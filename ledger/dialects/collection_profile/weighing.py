@@ -1,0 +1,98 @@
+"""Weighing: for every staged checkpoint, commit or withhold, with each reason."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.decision import Reason, Verdict
+from ledger.dialects.collection_profile.fate import Fate
+from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.rules import eligible, restart
+from ledger.dialects.collection_profile.state import State
+
+CheckpointRule: TypeAlias = Callable[[State, Plan, str], Iterator[Reason]]
+
+COVERAGE_RULES: tuple[CheckpointRule, ...] = (
+    eligible.coverage_is_complete,
+    eligible.every_parent_was_reported,
+)
+CERTIFIED_RULES: tuple[CheckpointRule, ...] = (eligible.covers_no_failed_stream, *COVERAGE_RULES)
+RESTART_RULES: tuple[CheckpointRule, ...] = (restart.faces_no_coverage_verdict, restart.nothing_is_owed)
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """What the rules say of one checkpoint, and why."""
+
+    verdict: Verdict
+    reasons: tuple[Reason, ...] = ()
+
+
+def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
+    """Weigh every staged checkpoint, in order of its first STATE."""
+    if fate.status == "running":
+        return {stream: Weighed("pending") for stream in state.staged}
+    blanket = _blanket_reason(state, fate)
+    if blanket is not None:
+        verdict: Verdict = "indeterminate" if fate.status == "indeterminate" else "withhold"
+        return {stream: Weighed(verdict, (blanket,)) for stream in state.staged}
+    if fate.restart:
+        rules = RESTART_RULES
+    else:
+        rules = CERTIFIED_RULES if fate.certified else COVERAGE_RULES
+    return {stream: _weigh_one(state, stream, rules) for stream in state.staged}
+
+
+def _blanket_reason(state: State, fate: Fate) -> Reason | None:
+    """Return the reason that holds for every checkpoint of the run, None where each is weighed alone."""
+    cause = fate.cause
+    entries = cause.entries if cause is not None else ()
+    if fate.status == "indeterminate" and cause is not None:
+        return _run_reason(cause.code, cause.clause, entries)
+    if state.opened is not None and state.opened.namespace is None:
+        return _run_reason("single_use", "runtime/7", (1,))
+    if fate.status == "cancelled":
+        return _run_reason("run_cancelled", "done/cancellation", entries)
+    if state.violations:
+        return _run_reason("run_violated", "runtime/6", tuple(v.entry for v in state.violations[:1]))
+    if fate.status == "failed" and not fate.certified:
+        code = "no_terminal" if cause is not None and cause.code == "no_terminal" else "run_failed"
+        return _run_reason(code, "runtime/6", entries)
+    done = state.done
+    if fate.status == "abandoned" and not fate.restart and not fate.certified:
+        if done is not None and done.status == "cancelled":
+            return _run_reason("run_cancelled", "runtime/6", (state.done_entry or 0,))
+        if done is not None and done.status == "failed":
+            return _run_reason("run_failed", "runtime/6", (state.done_entry or 0,))
+    return None
+
+
+def _weigh_one(state: State, checkpoint: str, rules: tuple[CheckpointRule, ...]) -> Weighed:
+    plan = state.plan
+    assert plan is not None
+    erased = _erased_entries(state, plan, checkpoint)
+    if erased:
+        reason = Reason(
+            code="entry_erased",
+            clause="log/erasure",
+            stream=printable(checkpoint),
+            entries=tuple(erased[:100]),
+            entries_total=len(erased),
+        )
+        return Weighed("indeterminate", (reason,))
+    reasons = tuple(reason for ask in rules for reason in ask(state, plan, checkpoint))
+    return Weighed("withhold" if reasons else "commit", reasons)
+
+
+def _erased_entries(state: State, plan: Plan, checkpoint: str) -> list[int]:
+    """Return the erased control messages that a checkpoint rests on."""
+    staged = state.staged[checkpoint]
+    entries = [staged.cursor_entry] if staged.erased else []
+    for stream in dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ()))):
+        entries.extend(state.erased_streams.get(stream, ()))
+    return sorted(entries)
+
+
+def _run_reason(code: str, clause: str, entries: tuple[int, ...]) -> Reason:
+    return Reason(code=code, clause=clause, stream=None, entries=entries, entries_total=len(entries))

@@ -1,0 +1,63 @@
+"""Replay: from the entries of a run to its decision, under any ruleset."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ledger.core.dialect import Dialect
+from ledger.core.entries import Entry
+from ledger.core.observations import RunOpened, decode_observation
+from ledger.dialects import DIALECTS
+from ledger.errors import NotFoundError
+
+
+def dialect_named(name: str) -> Dialect:
+    """Return a dialect by name.
+
+    Raises:
+        NotFoundError: this version does not know it.
+    """
+    dialect = DIALECTS.get(name)
+    if dialect is None:
+        known = ", ".join(DIALECTS)
+        raise NotFoundError(f"the dialect {name!r} is not known to this version, which knows: {known}")
+    return dialect
+
+
+def ruleset_named(dialect: Dialect, ruleset: str | None) -> str:
+    """Return the id of a ruleset of a dialect; None stands for the dialect's default.
+
+    Raises:
+        NotFoundError: the dialect has no such ruleset.
+    """
+    if ruleset is None:
+        return dialect.default_ruleset
+    if ruleset not in dialect.rulesets:
+        known = ", ".join(dialect.rulesets)
+        raise NotFoundError(f"there is no ruleset {ruleset!r} for {dialect.name}; there are: {known}")
+    return ruleset
+
+
+def opening(entry: Entry) -> RunOpened | None:
+    """Read a run's first entry; None where it is not the opening of a run."""
+    observation = decode_observation(entry.body) if entry.body is not None else None
+    return observation if isinstance(observation, RunOpened) else None
+
+
+def replay(
+    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str | None = None
+) -> Any:
+    """Fold a run and decide it.
+
+    Args:
+        dialect: what the run speaks.
+        entries: its entries in order, or a prefix of them.
+        documents: manifests by digest; at least the one that the run was opened with.
+        ruleset: a ruleset's id, None for the dialect's default.
+
+    Returns:
+        The dialect's decision; for the Collection Profile a ``run-decision/1``.
+
+    Raises:
+        NotFoundError: the dialect has no such ruleset.
+    """
+    return dialect.decide(dialect.fold(entries, documents, ruleset_named(dialect, ruleset)))
