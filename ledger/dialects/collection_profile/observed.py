@@ -9,6 +9,8 @@ from ledger.dialects.collection_profile.rules.done import exit_agrees
 from ledger.dialects.collection_profile.runtime_lines import refuse
 from ledger.dialects.collection_profile.state import Ending, Phase, State
 
+_TOO_LATE_TO_CANCEL = {Phase.CUT: "decided", Phase.VIOLATED: "violated", Phase.REFUSED: "refused"}
+
 
 def observe(state: State, entry: Entry, observation: o.Observation) -> None:
     """Take one observation."""
@@ -94,13 +96,17 @@ def on_grant_revoked(state: State, entry: Entry, revoked: o.GrantRevoked) -> Non
 
 
 def cancel(state: State, entry: Entry, code: str, text: str) -> None:
-    """Cancel the run, unless it was decided or had broken the protocol by then (done/cancellation)."""
-    if state.phase in (Phase.CUT, Phase.VIOLATED, Phase.REFUSED):
-        why = {Phase.CUT: "decided", Phase.VIOLATED: "violated", Phase.REFUSED: "refused"}[state.phase]
+    """Cancel the run, unless it was decided or had broken the protocol by then (done/cancellation).
+
+    Lines after the cancellation change nothing, whatever they say.
+    """
+    why = _TOO_LATE_TO_CANCEL.get(state.phase)
+    if why is not None:
         fault = Fault(code="cancel_too_late", clause="done/cancellation", by="owner", detail={"why": why})
         state.note(fault, entry.seq)
     elif state.cancelled is None:
         state.cancelled = Ending(entry.seq, code, text)
+        state.phase = Phase.CANCELLED
 
 
 def on_controller_lost(state: State, entry: Entry, lost: o.ControllerLost) -> None:
@@ -126,7 +132,7 @@ def cut(state: State, entry: Entry) -> None:
     """Stop deciding: what comes after the first decision or commit is what became of it."""
     if state.cut is None:
         state.cut = entry.seq
-        if state.phase not in (Phase.VIOLATED, Phase.REFUSED):
+        if state.phase not in (Phase.CANCELLED, Phase.VIOLATED, Phase.REFUSED):
             state.phase = Phase.CUT
 
 
@@ -156,7 +162,7 @@ def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated
 def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
     """End the run on a line longer than the recorder takes; its head was judged, its whole never read."""
     fault = Fault(code="line_too_long", clause="session/jsonl", detail={"length": line.length})
-    if state.phase in (Phase.VIOLATED, Phase.REFUSED, Phase.CUT):
+    if state.phase in (Phase.CANCELLED, Phase.VIOLATED, Phase.REFUSED, Phase.CUT):
         state.note(fault, line.seq)
     else:
         state.violate(line.seq, fault)

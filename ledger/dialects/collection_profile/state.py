@@ -39,6 +39,7 @@ class Phase(StrEnum):
     COLLECTING = "collecting"
     WAITING = "waiting_for_interaction"
     DONE = "done"
+    CANCELLED = "cancelled"
     VIOLATED = "violated"
     REFUSED = "refused"
     CUT = "cut"
