@@ -116,6 +116,7 @@ class Store(Protocol):
         """Yield a run's entries in order.
 
         Args:
+            run_no: the run; one that is not there has no entries.
             after: the seq after which to begin.
             through: the last seq to yield; None for all that there are when the read reaches the end.
             salts: whether to read the salts too.

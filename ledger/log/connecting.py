@@ -1,0 +1,140 @@
+"""From a path to a connection on a ledger of format 1, or to a clear refusal.
+
+Invariants: a file that is no ledger is never written to; a new file becomes a ledger in one transaction, so
+that two processes that create it at once end with one ledger and both of them with a connection to it.
+"""
+
+import os
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+from ledger.errors import DiskError, FormatError, InputError, NotFoundError
+from ledger.log.schema import check_schema, create_schema, is_empty
+from ledger.log.sqlite_errors import translated
+
+BUSY_SECONDS = 30.0
+_RETRY_SECONDS = 0.01
+
+
+def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
+    """Open a ledger.
+
+    Args:
+        path: the file.
+        create: make the file, or make a ledger of an empty one, where there is none.
+        read_only: open it in a way that cannot write, also from a place that cannot be written to.
+
+    Raises:
+        NotFoundError: there is no such file, and it was not to be created.
+        FormatError: the file is no ledger of this format.
+        IntegrityError: its schema was changed.
+        BusyError, DiskError: as they say.
+    """
+    _look_at(path, create=create and not read_only)
+    name = str(path)
+    with translated(name):
+        connection = _open(path, "ro" if read_only else "rwc" if create else "rw")
+        try:
+            if read_only:
+                connection = _readable(connection, path)
+            _prepare(connection, name, create=create, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _look_at(path: Path, *, create: bool) -> None:
+    """Refuse what SQLite would refuse less clearly."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        if not create:
+            raise NotFoundError(
+                f"expected a ledger at {path}, found no such file; name another, or import or record a run"
+            ) from None
+        if not path.absolute().parent.is_dir():
+            raise NotFoundError(f"expected a folder for {path}, found none; make it first") from None
+    except OSError as error:
+        raise DiskError(f"{path}: the file system refused: {error.strerror}; check the path") from None
+    else:
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "something else"
+            raise InputError(f"expected a file at {path}, found {what}; name a file")
+
+
+def _open(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    # What is erased is overwritten, not only unlinked.
+    connection.execute("PRAGMA secure_delete = ON")
+    return connection
+
+
+def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Return a connection that can read, also where SQLite cannot put its -shm beside the file.
+
+    Reading past the WAL is right only where there is none to read: nobody is writing, and nobody was killed
+    while writing.
+    """
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        wal = Path(f"{path}-wal")
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+        if wal.exists() and wal.stat().st_size:
+            raise DiskError(
+                f"{path}: expected to read {wal.name} beside it, found a folder that SQLite cannot write to; "
+                "copy both files to a folder that it can"
+            ) from error
+        connection.close()
+        return _open(path, "ro", immutable=True)
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, name: str, *, create: bool, read_only: bool) -> None:
+    if is_empty(connection):
+        if read_only or not create:
+            raise FormatError(
+                f"{name}: expected a ledger, found an empty file; name another, or import or record a run"
+            )
+        _create(connection)
+    check_schema(connection, name)
+    if not read_only:
+        _enable_wal(connection)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if is_empty(connection):
+            create_schema(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            if mode != "wal":
+                raise DiskError(
+                    f"expected SQLite's write-ahead log to work here, found mode {mode}; use a local disk"
+                )
+            return

@@ -1,0 +1,107 @@
+"""The log in memory: the twin of the SQLite store, for tests and for work that leaves no file."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from ledger.core.digests import digest
+from ledger.core.entries import OBSERVER, Entry
+from ledger.errors import IntegrityError, NotFoundError
+from ledger.log.batches import Batch, conflict, grown_peaks, prepare
+from ledger.log.store import DocumentRow, RunRow, TreeHead
+
+
+class MemoryStore:
+    """A log that ends with its process; keeps the contract of :class:`ledger.log.store.Store`."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, RunRow] = {}
+        self._entries: dict[int, list[Entry]] = {}
+        self._heads: dict[int, list[TreeHead]] = {}
+        self._documents: dict[str, DocumentRow] = {}
+
+    def __enter__(self) -> "MemoryStore":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release nothing: what is held goes with the object."""
+
+    def open_run(
+        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+    ) -> RunRow:
+        batch = prepare(entries)
+        if batch.first != 1:
+            raise IntegrityError(f"run {run.run_id}: expected entry 1 first, found entry {batch.first}")
+        held = self.run(run.run_id)
+        if held is not None:
+            raise conflict(f"run {run.run_id}", expected=1, found=self.size(held.run_no) + 1)
+        kept = {document.digest: document for document in documents}
+        for document in kept.values():
+            if digest(document.body) != document.digest:
+                raise IntegrityError(
+                    f"expected a document {document.digest}, found that its digest is {digest(document.body)}"
+                )
+        opened = msgspec.structs.replace(run, run_no=len(self._runs) + 1)
+        self._documents = kept | self._documents
+        self._runs[opened.run_no] = opened
+        self._entries[opened.run_no] = []
+        self._heads[opened.run_no] = []
+        self._keep(opened.run_no, batch, b"")
+        return opened
+
+    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+        batch = prepare(entries)
+        if run_no not in self._runs:
+            raise NotFoundError(f"expected a run number {run_no}, found none")
+        size = self.size(run_no)
+        if batch.first != size + 1:
+            raise conflict(f"run number {run_no}", expected=batch.first, found=size + 1)
+        self._keep(run_no, batch, self._heads[run_no][-1].peaks)
+
+    def _keep(self, run_no: int, batch: Batch, peaks: bytes) -> None:
+        peaks = grown_peaks(peaks, self.size(run_no), batch.leaves, f"run number {run_no}")
+        self._entries[run_no].extend(
+            Entry(seq, at, origin, session, kind, stream, body, salt)
+            for seq, at, origin, session, kind, stream, salt, body in batch.rows
+        )
+        self._heads[run_no].append(TreeHead(run_no=run_no, size=batch.last, peaks=peaks, at=batch.at))
+
+    def run(self, run_id: str) -> RunRow | None:
+        return next((run for run in self._runs.values() if run.run_id == run_id), None)
+
+    def runs(self, *, program: str | None = None, since: int | None = None) -> Iterator[RunRow]:
+        for run in sorted(self._runs.values(), key=lambda run: (run.opened_at, run.run_no), reverse=True):
+            if program in (None, run.program) and (since is None or run.opened_at >= since):
+                yield run
+
+    def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
+        found = [run for run in self._runs.values() if run.run_id.startswith(prefix)]
+        return sorted(found, key=lambda run: run.run_id)[:limit]
+
+    def size(self, run_no: int) -> int:
+        return len(self._entries.get(run_no, ()))
+
+    def entries(
+        self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
+    ) -> Iterator[Entry]:
+        held = self._entries.get(run_no, [])
+        at = after
+        while at < (len(held) if through is None else min(through, len(held))):
+            entry = held[at]
+            yield entry if salts else msgspec.structs.replace(entry, salt=None)
+            at += 1
+
+    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
+        for number in list(self._runs) if run_no is None else [run_no]:
+            for entry in self.entries(number):
+                if entry.origin == OBSERVER and entry.type == type:
+                    yield number, entry
+
+    def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        return {name: self._documents[name].body for name in digests if name in self._documents}
+
+    def heads(self, run_no: int) -> Iterator[TreeHead]:
+        yield from self._heads.get(run_no, ())

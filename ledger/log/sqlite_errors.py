@@ -1,0 +1,51 @@
+"""SQLite's errors in our words: the one seam at which they are translated."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ledger.errors import BusyError, DiskError, FormatError, IntegrityError, LedgerError
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_FOREIGN = {sqlite3.SQLITE_NOTADB}
+_BROKEN = {sqlite3.SQLITE_CORRUPT}
+_DISK = {
+    sqlite3.SQLITE_FULL: "free some space and run it again",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable, or only read",
+    sqlite3.SQLITE_IOERR: "check the disk",
+    sqlite3.SQLITE_CANTOPEN: "check that the file and its folder may be read and written",
+    sqlite3.SQLITE_PERM: "check that the file and its folder may be read and written",
+    sqlite3.SQLITE_AUTH: "check that the file and its folder may be read and written",
+    sqlite3.SQLITE_NOLFS: "use a file system that holds large files",
+    sqlite3.SQLITE_TOOBIG: "split the run: one value is larger than SQLite holds",
+}
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Raise what SQLite raises as an error of ours that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+
+
+def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
+    """Return our error for one of SQLite's; what is our own bug stays what it was."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return error
+    primary = code & 0xFF
+    if primary in _BUSY:
+        return BusyError(f"{path}: expected to get hold of the ledger, found it {error}; try again later")
+    if primary in _FOREIGN:
+        return FormatError(
+            f"{path}: expected a ledger, found a file that is no SQLite database; name another"
+        )
+    if primary in _BROKEN:
+        return IntegrityError(f"{path}: expected a sound SQLite file, found: {error}; go back to a good copy")
+    if primary in _DISK:
+        return DiskError(f"{path}: the file system refused: {error}; {_DISK[primary]}")
+    if primary == sqlite3.SQLITE_CONSTRAINT:
+        return IntegrityError(f"{path}: the log refused a write: {error}; nothing of it was kept")
+    return error

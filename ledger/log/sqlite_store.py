@@ -1,0 +1,232 @@
+"""The log in one SQLite file.
+
+Writes are short transactions that take the write lock at once (BEGIN IMMEDIATE) and wait for it; each holds
+a batch and its tree head, or nothing. Reads are pages, each in a transaction of its own. What a ledger file
+must be and how it is opened is :mod:`ledger.log.connecting` and :mod:`ledger.log.schema`.
+
+A store belongs to the thread that opened it. Several processes may write to one file.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import starmap
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ledger.core.digests import digest
+from ledger.core.entries import OBSERVER, Entry
+from ledger.errors import IntegrityError, NotFoundError
+from ledger.log.batches import Batch, conflict, grown_peaks, prepare
+from ledger.log.connecting import connect
+from ledger.log.schema import SEQ_BITS, SEQ_MASK
+from ledger.log.sqlite_errors import translated
+from ledger.log.store import DocumentRow, RunRow, TreeHead
+
+PAGE_ROWS = 2000
+
+_RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
+_ENTRY_COLUMNS = f"entry_id & {SEQ_MASK}, at, origin, session, type, stream, body"
+_LAST_HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
+
+
+class SqliteStore:
+    """A log in a file; keeps the contract of :class:`ledger.log.store.Store`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    @classmethod
+    def open(cls, path: str | Path, *, create: bool, read_only: bool = False) -> "SqliteStore":
+        """Open a ledger; :func:`ledger.log.connecting.connect` says what it raises.
+
+        Args:
+            path: the file.
+            create: whether to make it where there is none.
+            read_only: whether to open it so that nothing can be written.
+        """
+        return cls(connect(Path(path), create=create, read_only=read_only), str(path))
+
+    def __enter__(self) -> "SqliteStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with translated(self._path):
+            self._connection.close()
+
+    # ---- writing ------------------------------------------------------------------------------------------
+
+    def open_run(
+        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+    ) -> RunRow:
+        batch = prepare(entries)
+        if batch.first != 1:
+            raise IntegrityError(f"run {run.run_id}: expected entry 1 first, found entry {batch.first}")
+        with self._transaction() as connection:
+            held = self.run(run.run_id)
+            if held is not None:
+                raise conflict(f"run {run.run_id}", expected=1, found=self.size(held.run_no) + 1)
+            last = connection.execute("SELECT max(run_no) FROM runs").fetchone()[0]
+            opened = RunRow(
+                run_no=(last or 0) + 1,
+                run_id=run.run_id,
+                dialect=run.dialect,
+                program=run.program,
+                namespace=run.namespace,
+                trigger=run.trigger,
+                via=run.via,
+                opened_at=run.opened_at,
+            )
+            connection.execute(
+                f"INSERT INTO runs ({_RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                tuple(getattr(opened, name) for name in RunRow.__struct_fields__),
+            )
+            self._keep_documents(documents)
+            self._keep(opened.run_no, batch, 0, b"")
+        return opened
+
+    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+        batch = prepare(entries)
+        with self._transaction() as connection:
+            head = connection.execute(_LAST_HEAD, (run_no,)).fetchone()
+            if head is None:
+                raise NotFoundError(f"{self._path}: expected a run number {run_no}, found none")
+            size, peaks = head
+            if batch.first != size + 1:
+                raise conflict(f"run number {run_no}", expected=batch.first, found=size + 1)
+            self._keep(run_no, batch, size, peaks)
+
+    def _keep(self, run_no: int, batch: Batch, size: int, peaks: bytes) -> None:
+        peaks = grown_peaks(peaks, size, batch.leaves, f"{self._path}: run number {run_no}")
+        self._connection.executemany(
+            "INSERT INTO entries (entry_id, at, origin, session, type, stream, salt, body)"
+            f" VALUES ({run_no << SEQ_BITS} | ?, ?, ?, ?, ?, ?, ?, ?)",
+            batch.rows,
+        )
+        self._connection.execute(
+            "INSERT INTO tree_heads (run_no, size, peaks, at) VALUES (?, ?, ?, ?)",
+            (run_no, batch.last, peaks, batch.at),
+        )
+
+    def _keep_documents(self, documents: Iterable[DocumentRow]) -> None:
+        for document in documents:
+            if digest(document.body) != document.digest:
+                raise IntegrityError(
+                    f"expected a document {document.digest}, found that its digest is {digest(document.body)}"
+                )
+            held = self._connection.execute("SELECT 1 FROM documents WHERE digest = ?", (document.digest,))
+            if held.fetchone() is None:
+                self._connection.execute(
+                    "INSERT INTO documents (digest, media_type, body) VALUES (?, ?, ?)",
+                    (document.digest, document.media_type, document.body),
+                )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        with translated(self._path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # SQLite may have rolled back already (a full disk does that).
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    # ---- reading ------------------------------------------------------------------------------------------
+
+    def run(self, run_id: str) -> RunRow | None:
+        rows = self._all(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))
+        return _run_row(rows[0]) if rows else None
+
+    def runs(self, *, program: str | None = None, since: int | None = None) -> Iterator[RunRow]:
+        where = "(opened_at, run_no) < (?, ?)"
+        fixed: tuple[Any, ...] = ()
+        if program is not None:
+            where, fixed = f"{where} AND program = ?", (*fixed, program)
+        if since is not None:
+            where, fixed = f"{where} AND opened_at >= ?", (*fixed, since)
+        sql = (
+            f"SELECT {_RUN_COLUMNS} FROM runs WHERE {where}"
+            f" ORDER BY opened_at DESC, run_no DESC LIMIT {PAGE_ROWS}"
+        )
+        before = (1 << 63) - 1, 1 << SEQ_BITS
+        while rows := self._all(sql, (*before, *fixed)):
+            yield from map(_run_row, rows)
+            before = rows[-1][-1], rows[-1][0]
+
+    def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
+        # 0xff is in no UTF-8 text, so the bound is above every id that begins with the prefix.
+        rows = self._all(
+            f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id >= ? AND run_id < CAST(? AS TEXT)"
+            " ORDER BY run_id LIMIT ?",
+            (prefix, prefix.encode("utf-8") + b"\xff", limit),
+        )
+        return [_run_row(row) for row in rows]
+
+    def size(self, run_no: int) -> int:
+        return self._all("SELECT max(size) FROM tree_heads WHERE run_no = ?", (run_no,))[0][0] or 0
+
+    def entries(
+        self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
+    ) -> Iterator[Entry]:
+        columns = f"{_ENTRY_COLUMNS}, salt" if salts else _ENTRY_COLUMNS
+        sql = (
+            f"SELECT {columns} FROM entries WHERE entry_id > ? AND entry_id <= ?"
+            f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
+        )
+        base = run_no << SEQ_BITS
+        last = base | (SEQ_MASK if through is None else through)
+        while rows := self._all(sql, (base | after, last)):
+            yield from starmap(Entry, rows)
+            if len(rows) < PAGE_ROWS:
+                return
+            after = rows[-1][0]
+
+    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
+        sql = (
+            f"SELECT entry_id, {_ENTRY_COLUMNS} FROM entries"
+            f" WHERE origin = '{OBSERVER}' AND type = ? AND entry_id > ? AND entry_id <= ?"
+            f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
+        )
+        after = (run_no or 0) << SEQ_BITS
+        last = (1 << 63) - 1 if run_no is None else after | SEQ_MASK
+        while rows := self._all(sql, (type, after, last)):
+            for entry_id, *columns in rows:
+                yield entry_id >> SEQ_BITS, Entry(*columns)
+            after = rows[-1][0]
+
+    def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        found: dict[str, bytes] = {}
+        for name in digests:
+            found.update(self._all("SELECT digest, body FROM documents WHERE digest = ?", (name,)))
+        return found
+
+    def heads(self, run_no: int) -> Iterator[TreeHead]:
+        sql = (
+            "SELECT size, peaks, at FROM tree_heads WHERE run_no = ? AND size > ?"
+            f" ORDER BY size LIMIT {PAGE_ROWS}"
+        )
+        after = 0
+        while rows := self._all(sql, (run_no, after)):
+            for size, peaks, at in rows:
+                yield TreeHead(run_no=run_no, size=size, peaks=peaks, at=at)
+            after = rows[-1][0]
+
+    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """Run one query to its end, so that no read transaction outlives it."""
+        with translated(self._path):
+            return self._connection.execute(sql, values).fetchall()
+
+
+def _run_row(row: tuple[Any, ...]) -> RunRow:
+    return RunRow(**dict(zip(RunRow.__struct_fields__, row, strict=True)))
