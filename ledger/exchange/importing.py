@@ -212,11 +212,17 @@ def _documents(header: Header, opened: RunOpened) -> tuple[DocumentRow, ...]:
 def _lines_again(file: BinaryIO, survey: _Survey, progress: Progress | None) -> Iterator[TranscriptLine]:
     """Read the lines that the first pass let through, and no byte that came after them."""
     tell = None if progress is None else lambda read: progress(survey.through + read)
-    lines = read_lines(file, through=survey.through, progress=tell)
-    next(lines)
-    for source in lines:
-        line = _read(source)
-        yield TranscriptLine(0, OBSERVER, "", source.raw) if line is None else line
+    end = 0
+    for index, source in enumerate(read_lines(file, through=survey.through, progress=tell)):
+        if index > 0:
+            line = _read(source)
+            yield TranscriptLine(0, OBSERVER, "", source.raw) if line is None else line
+        end = source.end
+    if end != survey.through:
+        raise TranscriptError(
+            f"byte {end}: expected the {survey.through} bytes that were checked, found fewer; the file was "
+            "changed while it was read; import it again"
+        )
 
 
 def _import_new(store: Store, survey: _Survey, own: OwnEntries) -> Imported:
