@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
+from ledger.core.wording import Catalogue
 
 
 class Label(NamedTuple):
@@ -34,6 +35,7 @@ class Dialect(Protocol):
     name: str
     fold_version: int
     default_ruleset: str
+    catalogue: Catalogue
 
     @property
     def rulesets(self) -> Mapping[str, Ruleset]:
@@ -58,6 +60,10 @@ class Dialect(Protocol):
 
     def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> Any:
         """Fold entries, in order, into a fresh state; ``documents`` holds manifests by digest."""
+        ...
+
+    def tell(self, entry: Entry) -> Mapping[str, str]:
+        """Return the telling fields of an entry, by name, for people; total, bounded, printable."""
         ...
 
     def decide(self, state: Any) -> Any:

@@ -13,11 +13,17 @@ root of no leaves is ``SHA-256("")``.
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from struct import Struct
+from typing import TypeAlias
+
+from ledger.core.entries import Origin
 
 HASH_SIZE = 32
 SALT_SIZE = 16
 
 EMPTY_ROOT = sha256(b"").digest()
+
+Row: TypeAlias = tuple[int, int, Origin, str, str, str, bytes, bytes]
+"""An entry that is neither erased nor unsalted: its members in their order, body and salt last."""
 
 _NODE = b"\x01"
 _LENGTH = Struct(">Q").pack
@@ -42,25 +48,22 @@ def leaf_hash(salt: bytes, origin: str, session: str, at: int, body: bytes) -> b
     return sha256(b"\x00" + b"".join(fields)).digest()
 
 
-def leaf_hashes(
-    salts: Iterable[bytes], rows: Iterable[tuple[str, str, int, bytes]], salt_size: int = SALT_SIZE
-) -> list[bytes]:
-    """Return the leaf of every (origin, session, at, body), as :func:`leaf_hash` does; for whole batches.
+def leaf_hashes(rows: Iterable[Row], salt_size: int = SALT_SIZE) -> list[bytes]:
+    """Return the leaf of every row, as :func:`leaf_hash` does; for whole batches.
 
     Args:
-        salts: one salt a row, each of ``salt_size`` bytes.
-        rows: the other four fields that a leaf commits to.
+        rows: entries as plain tuples, each with a body and with a salt of ``salt_size`` bytes.
         salt_size: the size of every salt, in bytes.
     """
     prefix = b"\x00" + _LENGTH(salt_size)
     speakers: dict[tuple[str, str], bytes] = {}
     leaves: list[bytes] = []
-    for salt, (origin, session, at, body) in zip(salts, rows, strict=True):
+    for _, at, origin, session, _, _, body, salt in rows:
         speaker = speakers.get((origin, session))
         if speaker is None:
             speaker = speakers[origin, session] = _speaker(origin, session)
-        head = prefix + salt + speaker + _AT_AND_BODY_LENGTH(8, at, len(body))
-        leaves.append(sha256(head + body).digest())
+        fields = (prefix, salt, speaker, _AT_AND_BODY_LENGTH(8, at, len(body)), body)
+        leaves.append(sha256(b"".join(fields)).digest())
     return leaves
 
 

@@ -16,7 +16,6 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from ledger.core.dialect import Dialect
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.observations import RunClosed, RunOpened, observation_type
@@ -25,6 +24,7 @@ from ledger.exchange.files import SourceLine, open_transcript, read_lines
 from ledger.exchange.opening import read_opening
 from ledger.exchange.own_entries import OwnEntries, compare
 from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
+from ledger.exchange.wire_dialect import WireDialect
 from ledger.log.store import DocumentRow, RunRow, Store
 
 BATCH_LINES = 1000
@@ -63,7 +63,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 def import_transcript(
     store: Store,
     path: Path,
-    dialects: Mapping[str, Dialect],
+    dialects: Mapping[str, WireDialect],
     *,
     keep_partial: bool = False,
     progress: Progress | None = None,
@@ -120,7 +120,7 @@ class _Checked(msgspec.Struct):
 
 
 def _survey(
-    file: BinaryIO, dialects: Mapping[str, Dialect], *, keep_partial: bool, progress: Progress | None
+    file: BinaryIO, dialects: Mapping[str, WireDialect], *, keep_partial: bool, progress: Progress | None
 ) -> _Survey:
     lines = read_lines(file, progress=progress)
     first = next(lines, None)
@@ -172,7 +172,7 @@ def _read(source: SourceLine) -> TranscriptLine | None:
         return None
 
 
-def _dialect(header: Header, dialects: Mapping[str, Dialect], number: int) -> Dialect:
+def _dialect(header: Header, dialects: Mapping[str, WireDialect], number: int) -> WireDialect:
     dialect = dialects.get(header.dialect)
     if dialect is None:
         raise TranscriptError(

@@ -6,11 +6,11 @@ so that a header cannot say two things.
 """
 
 from ledger import __version__
-from ledger.core.dialect import Dialect
 from ledger.core.digests import digest
 from ledger.core.observations import RunOpened, decode_observation, encode_observation
 from ledger.errors import TranscriptError
 from ledger.exchange.transcript import Header, Opened
+from ledger.exchange.wire_dialect import WireDialect
 
 RECORDER = f"runledger {__version__}"
 
@@ -20,7 +20,7 @@ def manifest_digest(header: Header) -> str | None:
     return None if header.manifest is None else digest(header.manifest)
 
 
-def read_opening(header: Header, dialect: Dialect, *, line_number: int) -> tuple[RunOpened, bytes]:
+def read_opening(header: Header, dialect: WireDialect, *, line_number: int) -> tuple[RunOpened, bytes]:
     """Return RUN_OPENED as the header tells it, and its bytes.
 
     Raises:
@@ -44,7 +44,7 @@ def write_opening(opening: RunOpened, body: bytes, *, at: int, salt: bytes | Non
     return Opened(at=at, salt=salt, recorder=opening.recorder, via=opening.via, body=body)
 
 
-def _derived(header: Header, opened: Opened, dialect: Dialect) -> RunOpened:
+def _derived(header: Header, opened: Opened, dialect: WireDialect) -> RunOpened:
     return RunOpened(
         run_id=header.run_id,
         dialect=header.dialect,

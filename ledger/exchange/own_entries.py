@@ -6,7 +6,7 @@ same entries, so that *the same transcript again* can be judged.
 
 from collections.abc import Iterable, Iterator
 
-from ledger.core.dialect import Dialect, Label
+from ledger.core.dialect import Label
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.observations import (
     Observation,
@@ -19,6 +19,7 @@ from ledger.core.observations import (
 )
 from ledger.errors import DiffersError
 from ledger.exchange.transcript import TranscriptLine
+from ledger.exchange.wire_dialect import WireDialect
 
 _LINE_MEMBER = b'"line":'
 
@@ -34,7 +35,7 @@ class OwnEntries(Iterator[Entry]):
         times_raised: how many times went back.
     """
 
-    def __init__(self, opening: Entry, lines: Iterator[TranscriptLine], dialect: Dialect) -> None:
+    def __init__(self, opening: Entry, lines: Iterator[TranscriptLine], dialect: WireDialect) -> None:
         self._opening = opening
         self._lines = lines
         self._dialect = dialect
@@ -77,7 +78,7 @@ class OwnEntries(Iterator[Entry]):
         return at
 
 
-def redact_and_label(line: TranscriptLine, dialect: Dialect) -> tuple[bytes, Label]:
+def redact_and_label(line: TranscriptLine, dialect: WireDialect) -> tuple[bytes, Label]:
     """Return the body that may be stored, and what it is filed under."""
     if line.origin != OBSERVER:
         body = dialect.redact(line.origin, line.body)
@@ -112,7 +113,7 @@ def compare(held: Iterable[Entry], own: OwnEntries, run_id: str) -> Iterator[Ent
             raise _differs(run_id, entry.seq, f"another {what}")
 
 
-def _redact_remains(body: bytes, dialect: Dialect) -> bytes:
+def _redact_remains(body: bytes, dialect: WireDialect) -> bytes:
     r"""Redact what is left of a torn line, which may be of either direction.
 
     Its wire line may stand in it as JSON text (``\"type\":\"…\"``), where no dialect would know it. So the

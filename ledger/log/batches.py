@@ -5,18 +5,16 @@ hashes of exactly what is in its rows.
 """
 
 import os
-from collections.abc import Sequence
-from operator import attrgetter
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from ledger.core.entries import Entry, Origin
-from ledger.core.merkle import SALT_SIZE, append_leaves, leaf_hashes
+from msgspec.structs import astuple
+
+from ledger.core.digests import digest
+from ledger.core.entries import Entry
+from ledger.core.merkle import SALT_SIZE, Row, append_leaves, leaf_hashes
 from ledger.errors import IntegrityError, SequenceConflict
-
-Row: TypeAlias = tuple[int, int, Origin, str, str, str, bytes, bytes]
-"""seq, at, origin, session, type, stream, salt, body."""
-
-_COLUMNS = attrgetter("seq", "at", "origin", "session", "type", "stream", "salt", "body")
+from ledger.log.store import DocumentRow
 
 
 class Batch(NamedTuple):
@@ -26,8 +24,8 @@ class Batch(NamedTuple):
         first: seq of the first.
         last: seq of the last.
         at: the ``at`` of the last.
-        rows: one a entry.
-        leaves: one a entry.
+        rows: one an entry.
+        leaves: one an entry.
     """
 
     first: int
@@ -46,11 +44,11 @@ def prepare(entries: Sequence[Entry]) -> Batch:
     """
     if not entries:
         raise ValueError("expected a batch of at least one entry")
-    first = entries[0].seq
+    first = expected = entries[0].seq
     fresh = os.urandom(SALT_SIZE * len(entries))
     rows: list[Row] = []
-    expected, drawn = first, 0
-    for seq, at, origin, session, kind, stream, salt, body in map(_COLUMNS, entries):
+    drawn = 0
+    for seq, at, origin, session, kind, stream, body, salt in map(astuple, entries):
         if seq != expected or body is None:
             what = f"entry {seq}" if seq != expected else "an entry without a body"
             raise IntegrityError(f"expected entry {expected} of the batch, found {what}; nothing was kept")
@@ -59,10 +57,24 @@ def prepare(entries: Sequence[Entry]) -> Batch:
             drawn += SALT_SIZE
         elif len(salt) != SALT_SIZE:
             raise IntegrityError(f"entry {seq}: expected a salt of {SALT_SIZE} bytes, found {len(salt)}")
-        rows.append((seq, at, origin, session, kind, stream, salt, body))
+        rows.append((seq, at, origin, session, kind, stream, body, salt))
         expected += 1
-    leaves = leaf_hashes((row[6] for row in rows), ((row[2], row[3], row[1], row[7]) for row in rows))
-    return Batch(first, expected - 1, entries[-1].at, rows, leaves)
+    return Batch(first, expected - 1, entries[-1].at, rows, leaf_hashes(rows))
+
+
+def checked_documents(documents: Iterable[DocumentRow]) -> dict[str, DocumentRow]:
+    """Return documents by digest.
+
+    Raises:
+        IntegrityError: one is not what its digest says.
+    """
+    checked: dict[str, DocumentRow] = {}
+    for document in documents:
+        found = digest(document.body)
+        if found != document.digest:
+            raise IntegrityError(f"expected a document {document.digest}, found that its digest is {found}")
+        checked[document.digest] = document
+    return checked
 
 
 def grown_peaks(peaks: bytes, size: int, leaves: Sequence[bytes], where: str) -> bytes:

@@ -1,13 +1,13 @@
 """The log in memory: the twin of the SQLite store, for tests and for work that leaves no file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 
 import msgspec
 
-from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER, Entry
 from ledger.errors import IntegrityError, NotFoundError
-from ledger.log.batches import Batch, conflict, grown_peaks, prepare
+from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
 from ledger.log.store import DocumentRow, RunRow, TreeHead
 
 
@@ -38,12 +38,7 @@ class MemoryStore:
         held = self.run(run.run_id)
         if held is not None:
             raise conflict(f"run {run.run_id}", expected=1, found=self.size(held.run_no) + 1)
-        kept = {document.digest: document for document in documents}
-        for document in kept.values():
-            if digest(document.body) != document.digest:
-                raise IntegrityError(
-                    f"expected a document {document.digest}, found that its digest is {digest(document.body)}"
-                )
+        kept = checked_documents(documents)
         opened = msgspec.structs.replace(run, run_no=len(self._runs) + 1)
         self._documents = kept | self._documents
         self._runs[opened.run_no] = opened
@@ -63,10 +58,7 @@ class MemoryStore:
 
     def _keep(self, run_no: int, batch: Batch, peaks: bytes) -> None:
         peaks = grown_peaks(peaks, self.size(run_no), batch.leaves, f"run number {run_no}")
-        self._entries[run_no].extend(
-            Entry(seq, at, origin, session, kind, stream, body, salt)
-            for seq, at, origin, session, kind, stream, salt, body in batch.rows
-        )
+        self._entries[run_no].extend(starmap(Entry, batch.rows))
         self._heads[run_no].append(TreeHead(run_no=run_no, size=batch.last, peaks=peaks, at=batch.at))
 
     def run(self, run_id: str) -> RunRow | None:

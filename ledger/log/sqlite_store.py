@@ -15,10 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ledger.core.digests import digest
+import msgspec
+
 from ledger.core.entries import OBSERVER, Entry
 from ledger.errors import IntegrityError, NotFoundError
-from ledger.log.batches import Batch, conflict, grown_peaks, prepare
+from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
 from ledger.log.connecting import connect
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import translated
@@ -106,7 +107,7 @@ class SqliteStore:
     def _keep(self, run_no: int, batch: Batch, size: int, peaks: bytes) -> None:
         peaks = grown_peaks(peaks, size, batch.leaves, f"{self._path}: run number {run_no}")
         self._connection.executemany(
-            "INSERT INTO entries (entry_id, at, origin, session, type, stream, salt, body)"
+            "INSERT INTO entries (entry_id, at, origin, session, type, stream, body, salt)"
             f" VALUES ({run_no << SEQ_BITS} | ?, ?, ?, ?, ?, ?, ?, ?)",
             batch.rows,
         )
@@ -116,17 +117,15 @@ class SqliteStore:
         )
 
     def _keep_documents(self, documents: Iterable[DocumentRow]) -> None:
-        for document in documents:
-            if digest(document.body) != document.digest:
-                raise IntegrityError(
-                    f"expected a document {document.digest}, found that its digest is {digest(document.body)}"
-                )
-            held = self._connection.execute("SELECT 1 FROM documents WHERE digest = ?", (document.digest,))
-            if held.fetchone() is None:
-                self._connection.execute(
-                    "INSERT INTO documents (digest, media_type, body) VALUES (?, ?, ?)",
-                    (document.digest, document.media_type, document.body),
-                )
+        given = checked_documents(documents)
+        held = self.documents(given)
+        missing = [msgspec.structs.asdict(row) for name, row in given.items() if name not in held]
+        if missing:
+            # Slow to import, and rarely needed: most runs refer to documents that are held.
+            from sqlite_utils import Database
+
+            database = Database(self._connection, execute_plugins=False, recursive_triggers=False)
+            database.table("documents").insert_all(missing)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -12,6 +12,7 @@ from ledger.core.dialect import Label
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
 from ledger.dialects.collection_profile import redact as redaction
+from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decision import Decision
 from ledger.dialects.collection_profile.decode import label_line
@@ -20,6 +21,7 @@ from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.ruleset import FOLD_VERSION, Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.state import State
+from ledger.dialects.collection_profile.telling import tell
 
 
 class CollectionProfile:
@@ -28,6 +30,7 @@ class CollectionProfile:
     name = DIALECT_NAME
     fold_version = FOLD_VERSION
     default_ruleset = TEXT.id
+    catalogue = CATALOGUE
     rulesets: Mapping[str, Ruleset] = RULESETS
 
     def redact(self, origin: Origin, line: bytes) -> bytes:
@@ -57,6 +60,10 @@ class CollectionProfile:
         state = initial_state(self.rulesets[ruleset], documents)
         evolve(state, entries)
         return state
+
+    def tell(self, entry: Entry) -> Mapping[str, str]:
+        """Return the telling fields of an entry, for people."""
+        return tell(entry)
 
     def decide(self, state: State) -> Decision:
         """Decide at the state's last entry."""

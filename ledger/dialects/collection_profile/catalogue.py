@@ -1,13 +1,14 @@
 """Codes into words: one sentence for every public code of a decision.
 
 A decision holds codes, clauses and facts; the sentences live here, so that a better sentence changes no
-digest. Each is a template over the ``detail`` of what carries the code, and over the names that
-:func:`word` is given beside it. The tables are split by where a code stands.
+digest. Each is a template over the ``detail`` of what carries the code, and over the names that stand
+beside it. The tables are split by where a code stands.
 """
 
 from collections.abc import Mapping
 
-from ledger.core.findings import Detail
+from ledger.core.wording import Catalogue
+from ledger.dialects.collection_profile.clauses import CLAUSES
 
 FAULTS: Mapping[str, str] = {
     # The manifest, the match and START: why a run is refused.
@@ -54,14 +55,14 @@ FAULTS: Mapping[str, str] = {
     "record_out_of_scope": "A RECORD of {stream}, which is not in the scope of the run.",
     "record_outside_resources": "A RECORD of {stream} has the key {key}, which was not asked for.",
     "record_with_extra_field": "A RECORD of {stream} carries the field {field}, which was not asked for.",
-    "record_outside_time_range": "A RECORD of {stream} lies outside the time range: {field} is {value} ({why}).",
+    "record_outside_time_range": "A RECORD of {stream} is out of the time range: {field} is {value} ({why}).",
     # Checkpoints, questions, reports, evidence.
     "state_of_no_checkpoint": "A STATE names {stream}, which is no checkpoint; it is not staged.",
     "interaction_not_offered": "The connector asks the owner, but the runtime did not offer `interactive`.",
     "coverage_of_child": "{stream} rides its parent's checkpoint and must not report coverage.",
     "coverage_of_undeclared_parent": "{stream} reports coverage against {parent}, which it does not declare.",
     "coverage_key_repeated": "The report of {stream} under {parent} holds {key} twice in {member}.",
-    "coverage_key_not_required": "The report of {stream} under {parent} has {key} in {member} but not required.",
+    "coverage_key_not_required": "The report of {stream} under {parent} has {key} in {member} only.",
     "coverage_reported_twice": "{stream} reported twice under {parent}.",
     "evidence_of_no_child": "{stream} gives STREAM_EVIDENCE without declaring a state_stream.",
     "evidence_does_not_add_up": "The evidence of {stream} adds up to {outcomes}, not to {considered}.",
@@ -102,7 +103,7 @@ CAUSES: Mapping[str, str] = {
     "cancel_requested": "The owner cancelled the run.",
     "grant_revoked": "The run's grant was revoked, which cancels the run.",
     "cancelled_by_program": "The connector says that it was cancelled.",
-    "controller_lost": "The controller was lost before the decision was acted on; the connector did not fail.",
+    "controller_lost": "The controller was lost before it acted; the connector did not fail.",
     "no_terminal": "The program ended without a valid DONE.",
     "run_failed": "The connector says that the run failed.",
     "streams_failed": "The connector says that these streams failed, and certifies it: {streams}.",
@@ -116,9 +117,9 @@ REASONS: Mapping[str, str] = {
     "coverage_unaccounted": "{stream} left {keys_total} of its required keys unaccounted for.",
     "coverage_missing": "{stream} is in scope and never reported its coverage for this checkpoint.",
     "covers_failed_stream": "{stream}, which this checkpoint covers, was reported as failed.",
-    "restart_detail_parent": "The controller was lost, and {stream} accounts its details to this checkpoint.",
+    "restart_detail_parent": "The controller was lost; {stream} accounts its details to this checkpoint.",
     "restart_gap_pending": "The controller was lost while {stream} still owed details.",
-    "restart_coverage_unproven": "The controller was lost, and {stream} left {keys_total} keys unaccounted for.",
+    "restart_coverage_unproven": "The controller was lost; {stream} left {keys_total} keys unaccounted for.",
     "restart_stream_failed": "The controller was lost after {stream} was reported as failed.",
     "run_cancelled": "The run was cancelled, and a cancelled run commits nothing.",
     "run_violated": "The run broke the protocol, and commits nothing.",
@@ -131,15 +132,15 @@ REASONS: Mapping[str, str] = {
 """Why a checkpoint is withheld or undecided."""
 
 NEAR_MISSES: Mapping[str, str] = {
-    "gap_names_other_parent": "A DETAIL_GAP for {key} exists at entry {entry}, but names the parent {parent}.",
-    "gap_names_no_parent": "A DETAIL_GAP for {key} exists at entry {entry}, but names no parent.",
-    "gap_not_listed": "A DETAIL_GAP for {key} exists at entry {entry}, but the report's gap_keys leave it out.",
-    "gap_key_of_other_type": "A DETAIL_GAP at entry {entry} has the key {key} as another type (number or text).",
-    "gap_of_other_stream": "A DETAIL_GAP for {key} exists at entry {entry}, but is of the stream {stream}.",
-    "gap_names_no_key": "A DETAIL_GAP at entry {entry} is of this boundary, but names no record_key.",
+    "gap_names_other_parent": "A DETAIL_GAP for {key} exists at entry {entry} but names parent {parent}.",
+    "gap_names_no_parent": "A DETAIL_GAP for {key} exists at entry {entry} but names no parent.",
+    "gap_not_listed": "A DETAIL_GAP for {key} exists at entry {entry}, but gap_keys leave it out.",
+    "gap_key_of_other_type": "A DETAIL_GAP at entry {entry} has {key} as another type (number or text).",
+    "gap_of_other_stream": "A DETAIL_GAP for {key} exists at entry {entry} but is of stream {stream}.",
+    "gap_names_no_key": "A DETAIL_GAP at entry {entry} is of this boundary but names no record_key.",
     "key_listed_without_gap": "The report lists {key} in gap_keys, but no DETAIL_GAP stands behind it.",
-    "key_is_optional_skip": "The report lists {key} in optional_skip_keys, which the profile does not credit.",
-    "error_code_without_skip": "DONE has the code stream_collection_failed, but no skip names a failed stream.",
+    "key_is_optional_skip": "The report lists {key} in optional_skip_keys, which are not credited.",
+    "error_code_without_skip": "DONE's code would certify a failure, but no skip names a failed stream.",
     "skips_without_error_code": "A skip names a failed stream, but DONE's error code does not certify it.",
     "skip_names_no_stream": "The skip at entry {entry} has the reason, but names no stream.",
     "skip_reason_differs": "The skip at entry {entry} has the reason {reason}, which is spelled otherwise.",
@@ -172,18 +173,13 @@ UNKNOWNS: Mapping[str, str] = {
 """What no entry shows."""
 
 
-class _Blank(dict[str, object]):
-    def __missing__(self, key: str) -> str:
-        return "?"
-
-
-def word(template: str, detail: Detail, **names: object) -> str:
-    """Fill a template with a detail and further names; what it asks for and nobody gives becomes ``?``."""
-    facts: dict[str, object] = {**detail, **names}
-    shown = {name: ", ".join(v) if isinstance(v, tuple) else v for name, v in facts.items()}
-    return template.format_map(_Blank(shown))
-
-
-def word_cause(code: str, detail: Detail) -> str:
-    """Return the sentence of a run's cause."""
-    return word(CAUSES.get(code) or FAULTS.get(code) or code, detail)
+CATALOGUE = Catalogue(
+    faults=FAULTS,
+    causes=CAUSES,
+    reasons=REASONS,
+    near_misses=NEAR_MISSES,
+    discrepancies=DISCREPANCIES,
+    unknowns=UNKNOWNS,
+    clauses=CLAUSES,
+)
+"""The words of the Collection Profile."""

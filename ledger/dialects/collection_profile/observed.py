@@ -1,5 +1,7 @@
 """What each observation does to the state."""
 
+import msgspec
+
 from ledger.core import observations as o
 from ledger.core.entries import Entry
 from ledger.core.findings import Fault
@@ -153,10 +155,12 @@ def on_checkpoint(
 
 
 def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated) -> None:
-    """Keep that the last line ended without its LF; whole or torn, the line itself was judged as it is."""
-    torn = any(v.entry == unterminated.seq and v.code == "line_malformed" for v in state.violations)
-    code = "line_torn" if torn else "line_unterminated"
-    state.note(Fault(code=code, clause="session/jsonl"), unterminated.seq)
+    """Keep that the last line ended without its LF: whole, it stands as it was read; torn, that is why."""
+    for index, violation in enumerate(state.violations):
+        if violation.entry == unterminated.seq and violation.code == "line_malformed":
+            state.violations[index] = msgspec.structs.replace(violation, code="line_torn")
+            return
+    state.note(Fault(code="line_unterminated", clause="session/jsonl"), unterminated.seq)
 
 
 def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:

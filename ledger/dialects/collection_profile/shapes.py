@@ -374,7 +374,7 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
             Member("required_keys", _keys, "coverage/required_keys", True),
             Member("hydrated_keys", _keys, "coverage/hydrated_keys", True),
             Member("gap_keys", _keys, "coverage/gap_keys"),
-            Member("optional_skip_keys", _anything, "coverage/optional_skip_keys"),
+            Member("optional_skip_keys", _anything, "coverage/keys"),
         ),
     ),
     "DETAIL_GAP": Shape(

@@ -1,0 +1,53 @@
+"""How codes become sentences: what a dialect's catalogue offers to whoever explains a decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ledger.core.findings import Detail
+
+
+class _Blank(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def fill(template: str, detail: Detail, **names: object) -> str:
+    """Fill a template with a detail and further names; what it asks for and nobody gives becomes ``?``."""
+    facts: dict[str, object] = {**detail, **names}
+    shown = {name: ", ".join(v) if isinstance(v, tuple) else v for name, v in facts.items()}
+    return template.format_map(_Blank(shown))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """A dialect's sentences, by where a code stands, and what its clauses demand.
+
+    Attributes:
+        faults: violations, refusals and findings.
+        causes: causes that are not faults.
+        reasons: why a checkpoint is withheld or undecided.
+        near_misses: what almost holds.
+        discrepancies: where what happened is not what the rules say.
+        unknowns: what no entry shows.
+        clauses: clause id to what it demands.
+    """
+
+    faults: Mapping[str, str]
+    causes: Mapping[str, str]
+    reasons: Mapping[str, str]
+    near_misses: Mapping[str, str]
+    discrepancies: Mapping[str, str]
+    unknowns: Mapping[str, str]
+    clauses: Mapping[str, str]
+
+    def fault(self, code: str, detail: Detail) -> str:
+        """Word a violation, a refusal or a finding."""
+        return fill(self.faults.get(code, code), detail)
+
+    def cause(self, code: str, detail: Detail) -> str:
+        """Word a run's cause, which is a fault or an event."""
+        return fill(self.causes.get(code) or self.faults.get(code, code), detail)
+
+    def demand(self, clause: str) -> str:
+        """Say what a clause demands, '' where it is not known."""
+        return self.clauses.get(clause, "")

@@ -1,0 +1,81 @@
+"""The telling fields of an entry: what a person wants to see of it, and nothing else of its body.
+
+A table by type of dotted paths into the body; a path that leads to an array of keys tells how many there
+are. Of a record's data only members whose name ends in ``status`` or ``error`` are told.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ledger.core.entries import OBSERVER, Entry
+from ledger.core.json_reader import Json, Malformed, printable, read_json
+
+WIDTH = 200
+"""Longest value told, in characters."""
+
+_TELLING: Mapping[str, tuple[str, ...]] = {
+    "RECORD": ("stream", "key", "op"),
+    "STATE": ("stream", "cursor"),
+    "INTERACTION": ("request_id", "kind", "message", "timeout_seconds"),
+    "INTERACTION_RESPONSE": ("request_id", "status"),
+    "SKIP_RESULT": ("stream", "reason", "message", "recovery_hint", "continuation"),
+    "DETAIL_COVERAGE": (
+        "stream",
+        "state_stream",
+        "#required_keys",
+        "#hydrated_keys",
+        "#gap_keys",
+        "considered",
+        "covered",
+    ),
+    "DETAIL_GAP": ("stream", "parent_stream", "record_key", "reason", "retryable", "last_error"),
+    "STREAM_EVIDENCE": ("stream", "considered", "outcomes"),
+    "PROGRESS": ("stream", "message", "count", "total"),
+    "DONE": ("status", "records_emitted", "error.code", "error.message", "error.retryable"),
+    "START": ("run_id", "collection_mode", "scope.streams"),
+}
+
+
+def tell(entry: Entry) -> Mapping[str, str]:
+    """Return the telling fields of an entry by name; total, bounded, printable."""
+    if entry.body is None:
+        return {"body": "erased"}
+    document = read_json(entry.body)
+    if isinstance(document, Malformed) or not isinstance(document.value, dict):
+        return {"line": _shorten(entry.body[: 4 * WIDTH].decode("utf-8", "backslashreplace"))}
+    return dict(_fields(entry, document.value))
+
+
+def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
+    if entry.origin == OBSERVER:
+        yield from ((printable(name), _show(member)) for name, member in value.items() if name != "type")
+        return
+    for path in _TELLING.get(str(value.get("type")), ()):
+        member = _follow(value, path.lstrip("#"))
+        if member is not None:
+            yield path.lstrip("#"), str(len(member)) if _counts(path, member) else _show(member)
+    data = value.get("data")
+    if value.get("type") == "RECORD" and isinstance(data, dict):
+        told = ((name, member) for name, member in data.items() if name.endswith(("status", "error")))
+        yield from ((f"data.{printable(name)}", _show(member)) for name, member in told if member is not None)
+
+
+def _follow(value: Json, path: str) -> Json:
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _counts(path: str, member: Json) -> bool:
+    return path.startswith("#") and isinstance(member, list)
+
+
+def _show(value: Json) -> str:
+    if isinstance(value, str):
+        return _shorten(value)
+    return _shorten(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def _shorten(text: str) -> str:
+    shown = printable(text)
+    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

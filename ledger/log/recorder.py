@@ -1,0 +1,187 @@
+"""From bytes on a pipe to entries in a store, as they happen.
+
+The one way into the log for a run that is being recorded: redact, label, number, buffer, append. It reads no
+clock but the one it is given, and never interprets a line beyond its label. Invariants: nothing is buffered
+before it was redacted; seq has no holes; what was given to it is in the store after :meth:`RunRecorder.flush`,
+and after 50 ms or 1,000 lines at the latest as long as it is called.
+"""
+
+from collections.abc import Callable, Iterable
+from types import TracebackType
+
+from ledger.core.dialect import Dialect
+from ledger.core.entries import OBSERVER, Entry, Origin
+from ledger.core.observations import (
+    CheckpointCommitFailed,
+    CheckpointCommitted,
+    Decided,
+    Observation,
+    ProgramExited,
+    RecordsDurable,
+    RunClosed,
+    RunOpened,
+    encode_observation,
+    observation_stream,
+    observation_type,
+)
+from ledger.log.store import DocumentRow, RunRow, Store
+
+BATCH_LINES = 1000
+BATCH_BYTES = 8 * 1024 * 1024
+"""Also closes a batch, so that long lines do not fill the memory."""
+
+BATCH_SECONDS = 0.05
+
+_FLUSHED_AT_ONCE = (
+    ProgramExited,
+    CheckpointCommitted,
+    CheckpointCommitFailed,
+    RecordsDurable,
+    Decided,
+    RunClosed,
+)
+"""What happened outside and cannot be asked for again, and the end."""
+
+
+class RunRecorder:
+    """Records one run.
+
+    Opening it appends RUN_OPENED, so a run id that is taken is refused before anything happens. Where an
+    append fails, what was buffered stays buffered, and flushing can be tried again.
+
+    Attributes:
+        run: the run, as the store numbered it.
+        times_raised: how many times went back and were raised to the time before.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        dialect: Dialect,
+        opened: RunOpened,
+        *,
+        at: int,
+        clock: Callable[[], float],
+        documents: Iterable[DocumentRow] = (),
+    ) -> None:
+        """Open the run.
+
+        Args:
+            store: the log to append to.
+            dialect: what the run speaks.
+            opened: entry 1.
+            at: when it was opened, microseconds since the epoch, UTC; 0 where unknown.
+            clock: seconds that never go back; only differences are used.
+            documents: the manifest and the ruleset that ``opened`` names.
+
+        Raises:
+            SequenceConflict: there is a run of this id.
+        """
+        self._store = store
+        self._dialect = dialect
+        self._clock = clock
+        self._buffer: list[Entry] = []
+        self._bytes = 0
+        self._since = 0.0
+        self._last_at = at
+        self.times_raised = 0
+        entry = Entry(1, at, OBSERVER, "", observation_type(opened), "", encode_observation(opened))
+        self.run = store.open_run(_run_row(opened, at), [entry], documents)
+        self._seq = 1
+
+    def __enter__(self) -> "RunRecorder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.flush()
+
+    @property
+    def seq(self) -> int:
+        """The seq of the entry given last, buffered or appended."""
+        return self._seq
+
+    def line(self, at: int, origin: Origin, session: str, raw: bytes) -> Entry:
+        """Record a line of the wire.
+
+        Args:
+            at: when it was read or sent, microseconds since the epoch, UTC; 0 where unknown.
+            origin: ``program`` or ``runtime``.
+            session: which session of the run, '' where a run has one.
+            raw: the line, without its LF.
+
+        Returns:
+            The entry as it will be read again, save for its salt.
+
+        Raises:
+            ValueError: the line holds an LF, or is said to come from the observer.
+        """
+        if b"\n" in raw:
+            raise ValueError("expected one line without its LF, found an LF in it")
+        if origin == OBSERVER:
+            raise ValueError("expected a line of the program or the runtime; use observe() for observations")
+        body = self._dialect.redact(origin, raw)
+        label = self._dialect.label(origin, body)
+        return self._add(at, origin, session, label.type, label.stream, body)
+
+    def observe(self, at: int, observation: Observation, *, session: str = "") -> Entry:
+        """Record what the recorder itself saw; what has effects outside is flushed at once."""
+        body = self._dialect.redact(OBSERVER, encode_observation(observation))
+        name, stream = observation_type(observation), observation_stream(observation)
+        entry = self._add(at, OBSERVER, session, name, stream, body)
+        if isinstance(observation, _FLUSHED_AT_ONCE):
+            self.flush()
+        return entry
+
+    def flush(self) -> None:
+        """Append what is buffered; the caller does this before it acts on what it recorded."""
+        if self._buffer:
+            self._store.append(self.run.run_no, self._buffer)
+            self._buffer = []
+            self._bytes = 0
+
+    def flush_if_due(self) -> None:
+        """Append what is buffered where its time has come; for a caller that is waiting for lines."""
+        if self.due_in() == 0.0:
+            self.flush()
+
+    def due_in(self) -> float | None:
+        """Return how many seconds what is buffered may still wait; None where nothing is."""
+        if not self._buffer:
+            return None
+        return max(0.0, self._since + BATCH_SECONDS - self._clock())
+
+    def _add(self, at: int, origin: Origin, session: str, kind: str, stream: str, body: bytes) -> Entry:
+        entry = Entry(self._seq + 1, self._raised(at), origin, session, kind, stream, body)
+        if not self._buffer:
+            self._since = self._clock()
+        self._buffer.append(entry)
+        self._seq += 1
+        self._bytes += len(body)
+        if len(self._buffer) >= BATCH_LINES or self._bytes >= BATCH_BYTES:
+            self.flush()
+        else:
+            self.flush_if_due()
+        return entry
+
+    def _raised(self, at: int) -> int:
+        if at == 0:
+            return 0
+        if self._last_at and at < self._last_at:
+            self.times_raised += 1
+            return self._last_at
+        self._last_at = at
+        return at
+
+
+def _run_row(opened: RunOpened, at: int) -> RunRow:
+    return RunRow(
+        run_id=opened.run_id,
+        dialect=opened.dialect,
+        program=opened.program,
+        namespace=opened.namespace or "",
+        trigger=opened.trigger.kind,
+        via=opened.via,
+        opened_at=at,
+    )

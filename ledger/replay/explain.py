@@ -1,0 +1,282 @@
+"""Why: a decision walked through, with the sentence of every code and the entries that it rests on.
+
+An explanation decides nothing. It takes a decision, the entries that the decision cites, and where the
+checkpoints stand, and puts words and facts side by side. ``why -o json`` prints it as it is.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from ledger.core.dialect import Dialect
+from ledger.core.entries import PROGRAM, Entry
+from ledger.core.findings import Detail
+from ledger.core.instants import write_micros
+from ledger.core.wording import fill
+from ledger.replay.history import Standing
+
+RECORDS_SHOWN = 3
+"""Records shown for one key at fault."""
+
+KEYS_LOOKED_FOR = 20
+"""Keys at fault, of one reason, for which records are looked up."""
+
+
+class EntryShown(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry, as far as a person wants to see it; ``at`` is null where the time is unknown."""
+
+    seq: int
+    at: str | None
+    origin: str
+    type: str
+    stream: str
+    facts: Mapping[str, str]
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact in words: its code, its clause and what that demands, and the entries behind it."""
+
+    code: str
+    sentence: str
+    clause: str = ""
+    demand: str = ""
+    by: str = ""
+    stream: str | None = None
+    entries: tuple[EntryShown, ...] = ()
+
+
+class ReasonSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a checkpoint is withheld or undecided.
+
+    Attributes:
+        keys: the first hundred keys at fault, of ``keys_total``.
+        entries: the entries that the reason rests on.
+        near_misses: what almost accounts for a key.
+        records: records that carry a key at fault.
+    """
+
+    code: str
+    sentence: str
+    clause: str
+    demand: str
+    stream: str | None
+    keys: tuple[str, ...]
+    keys_total: int
+    entries: tuple[EntryShown, ...]
+    near_misses: tuple[Said, ...]
+    records: tuple[EntryShown, ...]
+
+
+class CheckpointSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """One staged checkpoint: what the rules say, what happened, and where it stands.
+
+    Attributes:
+        covers: the other streams whose status this checkpoint is.
+        differs: where what happened is not what the rules say.
+        last_cursor: the cursor that was last committed, as JSON text; null where none is known.
+        retry: whether the stream stays eligible for the next run.
+    """
+
+    stream: str
+    covers: tuple[str, ...]
+    staged: tuple[int, ...]
+    staged_total: int
+    cursor_entry: int
+    decision: str
+    outcome: str | None
+    reasons: tuple[ReasonSaid, ...]
+    differs: tuple[Said, ...]
+    standing: Standing | None
+    last_cursor: str | None
+    retry: bool
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a run was decided as it was."""
+
+    schema: str = "run-explanation/1"
+    run_id: str
+    program: str
+    ruleset: str
+    status: str
+    through: int
+    cause: Said | None
+    cause_near_misses: tuple[Said, ...]
+    checkpoints: tuple[CheckpointSaid, ...]
+    differs: tuple[Said, ...]
+    findings: tuple[Said, ...]
+    unknowns: tuple[Said, ...]
+    recovery: str | None
+
+
+def entries_cited(decision: Any, checkpoints: Iterable[Any]) -> set[int]:
+    """Return the entries that an explanation of these checkpoints shows, by seq."""
+    cited: set[int] = set()
+    if decision.cause is not None:
+        cited.update(decision.cause.entries, (miss.entry for miss in decision.cause.near_misses))
+    for listed in (decision.findings, decision.discrepancies):
+        for one in listed:
+            cited.update(one.entries[:10])
+    for checkpoint in checkpoints:
+        for reason in checkpoint.reasons:
+            cited.update(reason.entries[:10], (miss.entry for miss in reason.near_misses))
+    return cited
+
+
+def records_naming(entries: Iterable[Entry], checkpoints: Iterable[Any]) -> dict[tuple[str, str], list[Entry]]:
+    """Find the records that carry keys at fault, by stream and key: what the program said of them after all.
+
+    Args:
+        entries: the run's entries in order.
+        checkpoints: the checkpoints whose reasons name the keys.
+    """
+    wanted: dict[str, dict[bytes, str]] = {}
+    for checkpoint in checkpoints:
+        for reason in checkpoint.reasons:
+            for key in reason.keys[:KEYS_LOOKED_FOR]:
+                wanted.setdefault(reason.stream or "", {})[_quoted(key)] = key
+    found: dict[tuple[str, str], list[Entry]] = {}
+    if not wanted:
+        return found
+    for entry in entries:
+        if entry.type != "RECORD" or entry.body is None or entry.origin != PROGRAM:
+            continue
+        for quoted, key in wanted.get(entry.stream, {}).items():
+            if quoted in entry.body and len(found.setdefault((entry.stream, key), [])) < RECORDS_SHOWN:
+                found[entry.stream, key].append(entry)
+    return found
+
+
+def explain(
+    dialect: Dialect,
+    decision: Any,
+    checkpoints: Collection[Any],
+    cited: Mapping[int, Entry],
+    records: Mapping[tuple[str, str], list[Entry]],
+    standings: Mapping[str, tuple[Standing, str | None]],
+) -> Explanation:
+    """Put a decision into words.
+
+    Args:
+        dialect: whose words.
+        decision: the decision of the run.
+        checkpoints: those of its checkpoints that are asked about.
+        cited: the entries of :func:`entries_cited`, by seq.
+        records: the records of :func:`records_naming`.
+        standings: where each checkpoint stands, and the text of its last committed cursor.
+    """
+    teller = _Teller(dialect, cited)
+    asked = {checkpoint.stream for checkpoint in checkpoints}
+    elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
+    return Explanation(
+        run_id=decision.run_id,
+        program=decision.subject.program,
+        ruleset=decision.ruleset.id,
+        status=decision.status,
+        through=decision.through,
+        cause=teller.cause(decision.cause) if decision.cause else None,
+        cause_near_misses=tuple(teller.near_misses(decision.cause)) if decision.cause else (),
+        checkpoints=tuple(teller.checkpoint(one, decision, records, standings) for one in checkpoints),
+        differs=tuple(teller.discrepancy(one) for one in elsewhere),
+        findings=tuple(teller.finding(one) for one in decision.findings),
+        unknowns=tuple(teller.unknown(one) for one in decision.unknowns),
+        recovery=decision.recovery.action if decision.recovery else None,
+    )
+
+
+class _Teller:
+    """Words and entries of one decision."""
+
+    def __init__(self, dialect: Dialect, cited: Mapping[int, Entry]) -> None:
+        self.dialect = dialect
+        self.words = dialect.catalogue
+        self.cited = cited
+
+    def cause(self, cause: Any) -> Said:
+        return self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
+
+    def finding(self, finding: Any) -> Said:
+        stream = finding.detail.get("stream")
+        return self._said(finding, self.words.fault(finding.code, finding.detail), by=finding.by, stream=stream)
+
+    def discrepancy(self, one: Any) -> Said:
+        sentence = fill(self.words.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
+        return Said(code=one.code, sentence=sentence, stream=one.stream, entries=self._entries(one.entries))
+
+    def unknown(self, one: Any) -> Said:
+        return Said(code=one.what, sentence=self.words.unknowns.get(one.what, one.what))
+
+    def near_misses(self, owner: Any) -> Iterator[Said]:
+        for miss in owner.near_misses:
+            template = self.words.near_misses.get(miss.code, miss.code)
+            sentence = fill(template, miss.detail, key=miss.key, entry=miss.entry)
+            yield Said(code=miss.code, sentence=sentence, entries=self._entries((miss.entry,)))
+
+    def checkpoint(
+        self,
+        one: Any,
+        decision: Any,
+        records: Mapping[tuple[str, str], list[Entry]],
+        standings: Mapping[str, tuple[Standing, str | None]],
+    ) -> CheckpointSaid:
+        standing, cursor = standings.get(one.stream, (None, None))
+        return CheckpointSaid(
+            stream=one.stream,
+            covers=one.covers,
+            staged=one.staged,
+            staged_total=one.staged_total,
+            cursor_entry=one.cursor_entry,
+            decision=one.decision,
+            outcome=one.outcome,
+            reasons=tuple(self._reason(reason, records) for reason in one.reasons),
+            differs=tuple(self.discrepancy(d) for d in decision.discrepancies if d.stream == one.stream),
+            standing=standing,
+            last_cursor=cursor,
+            retry=one.decision != "pending" and one.outcome != "committed",
+        )
+
+    def _reason(self, reason: Any, records: Mapping[tuple[str, str], list[Entry]]) -> ReasonSaid:
+        names: Detail = {"stream": reason.stream or "", "keys_total": reason.keys_total}
+        carrying = [e for key in reason.keys for e in records.get((reason.stream or "", key), ())]
+        return ReasonSaid(
+            code=reason.code,
+            sentence=fill(self.words.reasons.get(reason.code, reason.code), names),
+            clause=reason.clause,
+            demand=self.words.demand(reason.clause),
+            stream=reason.stream,
+            keys=reason.keys,
+            keys_total=reason.keys_total,
+            entries=self._entries(reason.entries),
+            near_misses=tuple(self.near_misses(reason)),
+            records=tuple(self.show(entry) for entry in carrying),
+        )
+
+    def _said(self, one: Any, sentence: str, *, by: str, stream: Any = None) -> Said:
+        return Said(
+            code=one.code,
+            sentence=sentence,
+            clause=one.clause,
+            demand=self.words.demand(one.clause),
+            by=by,
+            stream=stream,
+            entries=self._entries(one.entries),
+        )
+
+    def _entries(self, numbers: Iterable[int]) -> tuple[EntryShown, ...]:
+        return tuple(self.show(self.cited[seq]) for seq in numbers if seq in self.cited)
+
+    def show(self, entry: Entry) -> EntryShown:
+        """Show one entry."""
+        return EntryShown(
+            seq=entry.seq,
+            at=write_micros(entry.at) if entry.at else None,
+            origin=entry.origin,
+            type=entry.type,
+            stream=entry.stream,
+            facts=dict(self.dialect.tell(entry)),
+        )
+
+
+def _quoted(key: str) -> bytes:
+    return msgspec.json.encode(key)
