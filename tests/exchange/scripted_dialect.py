@@ -1,13 +1,13 @@
-"""The smallest dialect that keeps the contract: lines are JSON objects, and the word SECRET is a secret."""
+"""What an import asks of a dialect, at its smallest: lines are JSON, and the word SECRET is a secret."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 
-from ledger.core.dialect import Dialect, Label, Ruleset
-from ledger.core.entries import Entry, Origin
+from ledger.core.dialect import Label
+from ledger.core.entries import Origin
 from ledger.core.observations import Trigger
+from ledger.exchange.wire_dialect import WireDialect
 
 
 class _Message(msgspec.Struct):
@@ -20,14 +20,6 @@ class _Manifest(msgspec.Struct):
 
 
 class ScriptedDialect:
-    name = "scripted"
-    fold_version = 1
-    default_ruleset = "scripted/1"
-
-    @property
-    def rulesets(self) -> Mapping[str, Ruleset]:
-        return {}
-
     def redact(self, origin: Origin, line: bytes) -> bytes:
         return line.replace(b"SECRET", b"[redacted]")
 
@@ -53,11 +45,5 @@ class ScriptedDialect:
             case "single_use":
                 return None
 
-    def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> Any:
-        raise NotImplementedError
 
-    def decide(self, state: Any) -> Any:
-        raise NotImplementedError
-
-
-DIALECTS: Mapping[str, Dialect] = {"scripted": ScriptedDialect()}
+DIALECTS: Mapping[str, WireDialect] = {"scripted": ScriptedDialect()}
