@@ -2,8 +2,8 @@
 
 The one way into the log for a run that is being recorded: redact, label, number, buffer, append. It reads no
 clock but the one it is given, and never interprets a line beyond its label. Invariants: nothing is buffered
-before it was redacted; seq has no holes; what was given to it is in the store after :meth:`RunRecorder.flush`,
-and after 50 ms or 1,000 lines at the latest as long as it is called.
+before it was redacted; seq has no holes; all that was given to it is in the store after
+:meth:`RunRecorder.flush`, and after 50 ms or 1,000 lines at the latest as long as it is called.
 """
 
 from collections.abc import Callable, Iterable
