@@ -8,8 +8,9 @@ before it was redacted; seq has no holes; all that was given to it is in the sto
 
 from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import Protocol
 
-from ledger.core.dialect import Dialect
+from ledger.core.dialect import Label
 from ledger.core.entries import OBSERVER, Entry, Origin
 from ledger.core.observations import (
     CheckpointCommitFailed,
@@ -43,6 +44,14 @@ _FLUSHED_AT_ONCE = (
 """What happened outside and cannot be asked for again, and the end."""
 
 
+class LineReader(Protocol):
+    """What the log asks of a dialect before it appends; :class:`ledger.core.dialect.Dialect` offers it."""
+
+    def redact(self, origin: Origin, line: bytes) -> bytes: ...
+
+    def label(self, origin: Origin, line: bytes) -> Label: ...
+
+
 class RunRecorder:
     """Records one run.
 
@@ -57,7 +66,7 @@ class RunRecorder:
     def __init__(
         self,
         store: Store,
-        dialect: Dialect,
+        dialect: LineReader,
         opened: RunOpened,
         *,
         at: int,

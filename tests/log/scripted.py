@@ -1,11 +1,9 @@
 """What the tests of the log have in common: entries, runs, a dialect that does as little as it may."""
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ledger.core.dialect import Label, Ruleset
+from ledger.core.dialect import Label
 from ledger.core.entries import OBSERVER, PROGRAM, Entry, Origin
-from ledger.core.observations import Trigger
 from ledger.log.store import RunRow
 
 
@@ -33,26 +31,9 @@ def run_row(run_id: str = "run_1", **others: Any) -> RunRow:
 class ScriptedDialect:
     """Lines are ``TYPE stream rest``; the word SECRET is a secret."""
 
-    name = "scripted"
-    fold_version = 1
-    default_ruleset = "scripted/1"
-    rulesets: Mapping[str, Ruleset] = {}
-
     def redact(self, origin: Origin, line: bytes) -> bytes:
         return line.replace(b"SECRET", b"[redacted]")
 
     def label(self, origin: Origin, line: bytes) -> Label:
         words = line.decode("ascii", "replace").split(" ")
         return Label(words[0], words[1]) if len(words) > 1 else Label("", "")
-
-    def program(self, manifest: bytes) -> str:
-        return "mail"
-
-    def namespace(self, trigger: Trigger) -> str | None:
-        return "global"
-
-    def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> Any:
-        raise NotImplementedError
-
-    def decide(self, state: Any) -> Any:
-        raise NotImplementedError
