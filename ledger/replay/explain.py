@@ -124,7 +124,9 @@ def entries_cited(decision: Any, checkpoints: Iterable[Any]) -> set[int]:
     return cited
 
 
-def records_naming(entries: Iterable[Entry], checkpoints: Iterable[Any]) -> dict[tuple[str, str], list[Entry]]:
+def records_naming(
+    entries: Iterable[Entry], checkpoints: Iterable[Any]
+) -> dict[tuple[str, str], list[Entry]]:
     """Find the records that carry keys at fault, by stream and key: what the program said of them after all.
 
     Args:
@@ -197,8 +199,8 @@ class _Teller:
         return self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
 
     def finding(self, finding: Any) -> Said:
-        stream = finding.detail.get("stream")
-        return self._said(finding, self.words.fault(finding.code, finding.detail), by=finding.by, stream=stream)
+        sentence = self.words.fault(finding.code, finding.detail)
+        return self._said(finding, sentence, by=finding.by, stream=finding.detail.get("stream"))
 
     def discrepancy(self, one: Any) -> Said:
         sentence = fill(self.words.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
@@ -237,7 +239,8 @@ class _Teller:
         )
 
     def _reason(self, reason: Any, records: Mapping[tuple[str, str], list[Entry]]) -> ReasonSaid:
-        names: Detail = {"stream": reason.stream or "", "keys_total": reason.keys_total}
+        keys = f"{reason.keys_total} required key" + ("" if reason.keys_total == 1 else "s")
+        names: Detail = {"stream": reason.stream or "", "keys": keys}
         carrying = [e for key in reason.keys for e in records.get((reason.stream or "", key), ())]
         return ReasonSaid(
             code=reason.code,

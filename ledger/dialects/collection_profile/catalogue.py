@@ -114,12 +114,12 @@ CAUSES: Mapping[str, str] = {
 """Causes that are not faults; a fault as a cause is worded by FAULTS."""
 
 REASONS: Mapping[str, str] = {
-    "coverage_unaccounted": "{stream} left {keys_total} of its required keys unaccounted for.",
+    "coverage_unaccounted": "{stream} left {keys} unaccounted for.",
     "coverage_missing": "{stream} is in scope and never reported its coverage for this checkpoint.",
     "covers_failed_stream": "{stream}, which this checkpoint covers, was reported as failed.",
     "restart_detail_parent": "The controller was lost; {stream} accounts its details to this checkpoint.",
     "restart_gap_pending": "The controller was lost while {stream} still owed details.",
-    "restart_coverage_unproven": "The controller was lost; {stream} left {keys_total} keys unaccounted for.",
+    "restart_coverage_unproven": "The controller was lost; {stream} left {keys} unaccounted for.",
     "restart_stream_failed": "The controller was lost after {stream} was reported as failed.",
     "run_cancelled": "The run was cancelled, and a cancelled run commits nothing.",
     "run_violated": "The run broke the protocol, and commits nothing.",
