@@ -19,6 +19,11 @@ _RETRY_SECONDS = 0.01
 _PAGE_BYTES = 8192
 """Twice SQLite's default: appends cost 6% less, and fewer lines need overflow pages."""
 
+# The writer's make SQLite read the file, which a reader may need a second way of opening for.
+# secure_delete: what is erased is overwritten, not only unlinked.
+_PRAGMAS = ("trusted_schema = OFF", "foreign_keys = ON")
+_WRITER_PRAGMAS = ("synchronous = FULL", "secure_delete = ON")
+
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     """Open a ledger.
@@ -70,11 +75,12 @@ def _look_at(path: Path, *, create: bool) -> None:
 def _open(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    # What is erased is overwritten, not only unlinked.
-    connection.execute("PRAGMA secure_delete = ON")
+    try:
+        for pragma in _PRAGMAS if mode == "ro" else _PRAGMAS + _WRITER_PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -80,7 +80,7 @@ class MemoryStore:
         self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
     ) -> Iterator[Entry]:
         held = self._entries.get(run_no, [])
-        at = after
+        at = max(after, 0)
         while at < (len(held) if through is None else min(through, len(held))):
             entry = held[at]
             yield entry if salts else msgspec.structs.replace(entry, salt=None)

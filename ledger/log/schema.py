@@ -79,7 +79,7 @@ END""",
     "entries_once": """CREATE TRIGGER entries_once BEFORE INSERT ON entries
 WHEN EXISTS (SELECT 1 FROM entries WHERE entry_id = NEW.entry_id)
   OR NOT EXISTS (SELECT 1 FROM runs WHERE run_no = NEW.entry_id >> 32)
-  OR NEW.body IS NULL OR length(NEW.salt) IS NOT 16
+  OR NEW.entry_id & 4294967295 = 0 OR NEW.body IS NULL OR length(NEW.salt) IS NOT 16
 BEGIN
   SELECT RAISE(ABORT, 'entries are append-only: expected a new entry of an open run, with body and salt');
 END""",

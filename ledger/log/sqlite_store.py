@@ -184,7 +184,8 @@ class SqliteStore:
             f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
         )
         base = run_no << SEQ_BITS
-        last = base | (SEQ_MASK if through is None else through)
+        after = max(after, 0)
+        last = base | SEQ_MASK if through is None else base + min(through, SEQ_MASK)
         while rows := self._all(sql, (base | after, last)):
             yield from starmap(Entry, rows)
             if len(rows) < PAGE_ROWS:
