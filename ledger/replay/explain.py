@@ -177,7 +177,7 @@ def explain(
         ruleset=decision.ruleset.id,
         status=decision.status,
         through=decision.through,
-        cause=teller.cause(decision.cause) if decision.cause else None,
+        cause=teller.cause(decision) if decision.cause else None,
         cause_near_misses=tuple(teller.near_misses(decision.cause)) if decision.cause else (),
         checkpoints=tuple(teller.checkpoint(one, decision, records, standings) for one in checkpoints),
         differs=tuple(teller.discrepancy(one) for one in elsewhere),
@@ -195,8 +195,12 @@ class _Teller:
         self.words = dialect.catalogue
         self.cited = cited
 
-    def cause(self, cause: Any) -> Said:
-        return self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
+    def cause(self, decision: Any) -> Said:
+        """Word the cause; a clause demands something only where it was broken."""
+        cause = decision.cause
+        said = self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
+        broken = any(one.code == cause.code for one in decision.violations)
+        return said if broken else msgspec.structs.replace(said, demand="")
 
     def finding(self, finding: Any) -> Said:
         sentence = self.words.fault(finding.code, finding.detail)

@@ -64,8 +64,6 @@ def find_standings(
     commits: dict[str, LastCommit] = {}
     seen = 0
     for past in history:
-        if not open_streams:
-            break
         seen += 1
         for checkpoint in past.decision.checkpoints:
             if checkpoint.stream not in open_streams:
@@ -82,6 +80,8 @@ def find_standings(
                 cursor_entry=checkpoint.cursor_entry,
                 basis=basis,
             )
+        if not open_streams:
+            break
     return {
         stream: Standing(
             last_commit=commits.get(stream),
