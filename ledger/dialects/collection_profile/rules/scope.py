@@ -81,15 +81,15 @@ def within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
     value = record_value(record.data.get(field))
     instant = read_instant(value) if isinstance(value, str) else None
     if instant is None:
-        return _time_fault(plan, field, "time_unreadable", value)
+        return _out_of_range(plan, field, "time_unreadable", value)
     if plan.since is not None and instant < plan.since:
-        return _time_fault(plan, field, "before_since", value)
+        return _out_of_range(plan, field, "before_since", value)
     if plan.until is not None and instant >= plan.until:
-        return _time_fault(plan, field, "not_before_until", value)
+        return _out_of_range(plan, field, "not_before_until", value)
     return None
 
 
-def _time_fault(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
+def _out_of_range(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
     shown = printable(value)[:80] if isinstance(value, str) else type(value).__name__
     return _fault(
         "record_outside_time_range", "scope/2", plan, {"field": printable(field), "why": why, "value": shown}
