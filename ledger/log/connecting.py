@@ -10,12 +10,13 @@ import stat
 import time
 from pathlib import Path
 
-from ledger.errors import DiskError, FormatError, InputError, NotFoundError
+from ledger.errors import DiskError, FormatError, InputError, NotFoundError, UnavailableError
 from ledger.log.schema import check_schema, create_schema, is_empty
 from ledger.log.sqlite_errors import translated
 
 BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
+_SQLITE_NEEDED = (3, 37)
 _PAGE_BYTES = 8192
 """Twice SQLite's default: appends cost 6% less, and fewer lines need overflow pages."""
 
@@ -37,8 +38,14 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         NotFoundError: there is no such file, and it was not to be created.
         FormatError: the file is no ledger of this format.
         IntegrityError: its schema was changed.
+        UnavailableError: the SQLite of this Python is too old.
         BusyError, DiskError: as they say.
     """
+    if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
+        raise UnavailableError(
+            f"expected SQLite 3.37 or newer, for STRICT tables, found {sqlite3.sqlite_version}; "
+            "use a newer Python"
+        )
     _look_at(path, create=create and not read_only)
     name = str(path)
     with translated(name):

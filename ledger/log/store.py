@@ -77,7 +77,9 @@ class Store(Protocol):
         Raises:
             SequenceConflict: a run of this id is already open.
             BusyError: another process held the ledger for longer than the busy timeout.
-            IntegrityError: the batch has a hole, or does not begin at 1.
+            IntegrityError: the batch has a hole, or does not begin at 1; an entry has no body; a document is
+                not what its digest says.
+            ValueError: the batch is empty.
         """
         ...
 
@@ -90,7 +92,7 @@ class Store(Protocol):
             SequenceConflict: the run has grown past it, or has not reached it.
             NotFoundError: there is no such run.
             BusyError: as for :meth:`open_run`.
-            IntegrityError: as for :meth:`open_run`.
+            IntegrityError, ValueError: as for :meth:`open_run`.
         """
         ...
 
@@ -99,7 +101,11 @@ class Store(Protocol):
         ...
 
     def runs(self, *, program: str | None = None, since: int | None = None) -> Iterator[RunRow]:
-        """Yield runs, newest first: those of one program, those opened at or after a time (microseconds)."""
+        """Yield runs, newest first: those of one program, those opened at or after a time (microseconds).
+
+        Runs opened at one time come in the order in which the log got them, last first; those opened at an
+        unknown time come last.
+        """
         ...
 
     def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
@@ -107,7 +113,7 @@ class Store(Protocol):
         ...
 
     def size(self, run_no: int) -> int:
-        """Return how many entries a run has."""
+        """Return how many entries a run has; none where there is no such run."""
         ...
 
     def entries(

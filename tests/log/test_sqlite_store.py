@@ -22,6 +22,7 @@ from ledger.errors import (
     IntegrityError,
     NotFoundError,
     SequenceConflict,
+    UnavailableError,
 )
 from ledger.log import connecting
 from ledger.log.schema import APPLICATION_ID, SCHEMA
@@ -69,6 +70,7 @@ ATTACKS = {
     "label an entry anew": "UPDATE entries SET type = 'NOTE' WHERE entry_id = (1 << 32 | 1)",
     "empty an entry, no erasure": "UPDATE entries SET body = NULL, salt = NULL WHERE entry_id = 1 << 32 | 1",
     "fill an erased entry": "UPDATE entries SET body = x'00' WHERE entry_id = 1 << 32 | 3",
+    "empty an erased entry": "UPDATE entries SET body = NULL, salt = NULL WHERE entry_id = 1 << 32 | 3",
     "label an erased entry anew": "UPDATE entries SET body = NULL, type = '' WHERE entry_id = 1 << 32 | 3",
     "move an entry": "UPDATE OR REPLACE entries SET entry_id = entry_id - 1 WHERE entry_id = 1 << 32 | 2",
     "delete an entry": "DELETE FROM entries WHERE entry_id = (1 << 32 | 2)",
@@ -95,6 +97,8 @@ ATTACKS = {
     "skip a run number": "INSERT INTO runs VALUES (4, 'run_4', '', '', '', '', 'imported', 0)",
     "a run without a number": "INSERT INTO runs VALUES (NULL, 'run_3', '', '', '', '', 'imported', 0)",
     "a run by another way": "INSERT INTO runs VALUES (3, 'run_3', '', '', '', '', 'guessed', 0)",
+    "a run without an id": "INSERT INTO runs VALUES (3, '', '', '', '', '', 'imported', 0)",
+    "a document without a digest": "INSERT INTO documents VALUES ('manifest', '', x'00')",
     "update a document": "UPDATE documents SET body = x'00'",
     "delete a document": "DELETE FROM documents",
     "replace a document": f"REPLACE INTO documents VALUES ('{MANIFEST.digest}', '', x'00')",
@@ -123,6 +127,40 @@ def test_the_log_refuses(path: Path, attack: str, recursive_triggers: bool) -> N
     ):
         connection.execute(ATTACKS[attack])
     assert dump(path) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "body = NULL, salt = NULL, entry_id = entry_id + 9",
+        "body = NULL, salt = NULL, at = at + 1",
+        "body = NULL, salt = NULL, origin = 'runtime'",
+        "body = NULL, salt = NULL, session = 'other'",
+        "body = NULL, salt = NULL, type = 'NOTE'",
+        "body = NULL, salt = NULL, stream = 'other'",
+        "body = NULL",
+        "salt = NULL",
+        "body = x'00', salt = NULL",
+    ],
+)
+def test_an_erasure_is_no_way_to_change_anything_else(path: Path, change: str) -> None:
+    before = dump(path)
+    with closing(raw(path)) as connection:
+        connection.execute(
+            "CREATE TEMP TRIGGER sneak AFTER INSERT ON main.erasures BEGIN"
+            f" UPDATE entries SET {change} WHERE entry_id = NEW.entry_id; END"
+        )
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute("INSERT INTO erasures VALUES (?, zeroblob(32), '')", (RUN_1 | 2,))
+    assert dump(path) == before
+
+
+def test_a_head_whose_peaks_are_no_hashes_is_refused(path: Path) -> None:
+    with closing(raw(path)) as connection:
+        connection.execute(f"INSERT INTO entries (entry_id, {ENTRY}) VALUES ({RUN_1 | 4}, {VALUES})")
+        for size in (0, 31, 33, 1056):
+            with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+                connection.execute("INSERT INTO tree_heads VALUES (1, 4, zeroblob(?), 0)", (size,))
 
 
 def test_every_log_table_refuses_update_and_delete_by_trigger() -> None:
@@ -212,6 +250,12 @@ def test_a_new_ledger_is_marked_and_sound(path: Path) -> None:
         "journal_mode": "wal",
         "integrity_check": "ok",
     }
+
+
+def test_a_sqlite_that_is_too_old_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 36, 0))
+    with pytest.raises(UnavailableError, match=r"3\.37 or newer"):
+        SqliteStore.open(path, create=False)
 
 
 def test_the_connection_is_set_up_to_be_safe(path: Path) -> None:
@@ -526,6 +570,16 @@ def test_messages_shows_text_where_it_is_text_and_hex_elsewhere(tmp_path: Path) 
         connection.execute("PRAGMA trusted_schema = OFF")
         found = connection.execute("SELECT seq, body, typeof(body) FROM messages").fetchall()
     assert found == [(seq, text, "text") for seq, text in enumerate(BODIES.values(), 1)]
+
+
+def test_messages_gives_up_on_bodies_that_are_too_long_to_prove(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    bodies = [b"x" * 100_000, "é".encode() * 30_000, "é".encode() * 40_000]
+    with SqliteStore.open(path, create=True) as store:
+        store.open_run(run_row(), [line(seq, body) for seq, body in enumerate(bodies, 1)])
+    with closing(raw(path)) as connection:
+        found = [row[0] for row in connection.execute("SELECT body FROM messages")]
+    assert found == [bodies[0].decode(), bodies[1].decode(), bodies[2].hex().upper()]
 
 
 def test_messages_shows_time_and_place(path: Path) -> None:

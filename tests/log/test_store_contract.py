@@ -214,6 +214,14 @@ def test_pages_join_without_a_seam(store: Store, size: int) -> None:
     assert [entry.seq for entry in store.entries(1, after=5, salts=True)] == list(range(6, size + 1))
 
 
+def test_a_range_never_reaches_into_another_run(store: Store) -> None:
+    for run_id in ("before", "run", "behind"):
+        store.open_run(run_row(run_id), lines(1, 2))
+    assert len(list(store.entries(2, after=-(2**40), through=2**40))) == 2
+    assert list(store.entries(2, through=-1)) == []
+    assert list(store.entries(2, after=2)) == []
+
+
 def test_a_read_sees_what_is_appended_while_it_goes_on(store: Store) -> None:
     store.open_run(run_row(), lines(1, PAGE_ROWS))
     reader = store.entries(1)
