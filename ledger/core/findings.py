@@ -74,6 +74,12 @@ class Tally:
                 self.first.append(entry)
             self.total += 1
 
+    def retold(self, fault: Fault) -> "Tally":
+        """Return the same entries under another fault."""
+        told = Tally(fault)
+        told.first, told.total = self.first, self.total
+        return told
+
     def finding(self) -> Finding:
         return Finding(
             code=self.fault.code,

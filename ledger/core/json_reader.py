@@ -22,6 +22,7 @@ MAX_NESTING = 512
 _BLANK = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
+_LARGEST = 1.7976931348623157e308
 _INT_TEXT_LIMIT = 600  # longer text becomes a Decimal: int() refuses it past a limit that a user may set
 
 Json: TypeAlias = Any
@@ -91,7 +92,7 @@ def is_number(value: Json) -> bool:
 
 def is_finite(value: Json) -> bool:
     """Tell a number that a double can hold from one that overflows it."""
-    return is_number(value) and abs(value) <= 1.7976931348623157e308
+    return is_number(value) and -_LARGEST <= value <= _LARGEST
 
 
 def whole_number(value: Json) -> int | None:

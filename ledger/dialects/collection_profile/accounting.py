@@ -10,6 +10,9 @@ from ledger.dialects.collection_profile.messages import Key
 from ledger.dialects.collection_profile.rules.coverage import show_key
 from ledger.dialects.collection_profile.state import Gap, Report, State
 
+NEAR_MISS_LIMIT = 20
+"""Near misses that a decision holds for one report, at most."""
+
 KEYS_EXPLAINED = 20
 """Near misses are looked for on behalf of at most this many keys of a report."""
 

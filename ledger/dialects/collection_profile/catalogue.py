@@ -91,6 +91,8 @@ FAULTS: Mapping[str, str] = {
     "records_rejected": "The store refused records of {stream}.",
     "cancel_too_late": "A cancellation came when the run was already {why}; it changes nothing.",
     "controller_lost_late": "The controller was lost after the decision; that changes nothing.",
+    "refused_late": "The runtime says that it refused the run, but after the run was decided.",
+    "observation_out_of_place": "An observation ({type}) is about an entry that does not come before it.",
     "other_grant_revoked": "A grant that this run does not work under was revoked.",
     "line_after_decision": "The connector spoke after the decision; that changes nothing.",
     "run_opened_twice": "The log opens this run a second time; the first opening stands.",

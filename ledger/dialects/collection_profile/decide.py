@@ -62,7 +62,7 @@ def _checkpoint(state: State, stream: str, weighed: Weighed) -> d.Checkpoint:
     return d.Checkpoint(
         stream=printable(stream),
         covers=tuple(printable(name) for name in covers if name != stream and name in in_scope),
-        staged=tuple(staged.entries),
+        staged=tuple(entry for entry, _ in staged.entries),
         staged_total=staged.total,
         cursor_entry=staged.cursor_entry,
         decision=weighed.verdict,

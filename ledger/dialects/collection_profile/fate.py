@@ -6,11 +6,10 @@ A failed write comes after all of these, once checkpoints are known; see ``decid
 
 from ledger.core.findings import By, Detail
 from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT
 from ledger.dialects.collection_profile.decision import Cause, NearMiss, Status
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
-from ledger.dialects.collection_profile.state import Phase, State
-
-NEAR_MISS_LIMIT = 20
+from ledger.dialects.collection_profile.state import Ending, Phase, State
 
 
 class Fate:
@@ -19,17 +18,25 @@ class Fate:
     Attributes:
         certified: whether a stream-scoped failure is certified (done/certification/1..2).
         restart: whether the three conditions of restart abandonment apply.
+        uncertain: whether only erased skips could certify the failure.
     """
 
-    __slots__ = ("cause", "certified", "restart", "status")
+    __slots__ = ("cause", "certified", "restart", "status", "uncertain")
 
     def __init__(
-        self, status: Status, cause: Cause | None = None, *, certified: bool = False, restart: bool = False
+        self,
+        status: Status,
+        cause: Cause | None = None,
+        *,
+        certified: bool = False,
+        restart: bool = False,
+        uncertain: bool = False,
     ) -> None:
         self.status = status
         self.cause = cause
         self.certified = certified
         self.restart = restart
+        self.uncertain = uncertain
 
 
 def resolve_fate(state: State) -> Fate:
@@ -44,15 +51,14 @@ def resolve_fate(state: State) -> Fate:
         )
     if state.erased_run or state.opened is None or state.manifest is None:
         return Fate("indeterminate", _unreadable(state))
-    if state.controller_lost is not None:
-        return _abandonment(state)
+    lost = state.controller_lost
+    if lost is not None and not _ended_before(state, lost.entry):
+        return _abandonment(state, lost)
     if state.violations:
         return Fate("failed", _violation(state))
     if state.phase is not Phase.DONE and not (state.phase is Phase.CUT and state.done is not None):
         return _without_done(state)
-    if state.exit_entry is None and state.closed is None and state.cut is None:
-        return Fate("running")
-    return _reported(state)
+    return _reported(state) if state.is_over else Fate("running")
 
 
 def _cause(
@@ -90,27 +96,34 @@ def _violation(state: State) -> Cause:
     return _cause(violation.code, violation.clause, (violation.entry,), violation.by, violation.detail)
 
 
-def _abandonment(state: State) -> Fate:
-    lost = state.controller_lost
-    assert lost is not None
+def _ended_before(state: State, lost: int) -> bool:
+    """Tell whether the program ended without DONE by itself, before the controller was lost (restart/1)."""
+    return state.done is None and state.exit_entry is not None and state.exit_entry < lost
+
+
+def _abandonment(state: State, lost: Ending) -> Fate:
     cause = _cause(
         "controller_lost", "restart/1", (lost.entry,), "runtime", {"text": printable(lost.text)[:200]}
     )
     valid_done = state.done is not None and not state.violations
-    certified = valid_done and _is_certified(state)
-    return Fate("abandoned", cause, certified=certified, restart=not state.violations and not valid_done)
+    return Fate(
+        "abandoned",
+        cause,
+        certified=valid_done and _is_certified(state),
+        restart=not state.violations and not valid_done,
+        uncertain=valid_done and _is_uncertain(state),
+    )
 
 
 def _without_done(state: State) -> Fate:
-    if state.exit_entry is None and state.closed is None and state.cut is None:
+    if not state.is_over:
         return Fate("running")
-    if state.exit is not None and state.exit_entry is not None:
-        how = state.exit.signal or str(state.exit.code)
-        return Fate(
-            "failed", _cause("no_terminal", "connector/3", (state.exit_entry,), "program", {"exit": how})
-        )
-    entry = state.closed or state.cut or state.through
-    return Fate("failed", _cause("no_terminal", "connector/3", (entry,), "program"))
+    exited = state.exit_in_time
+    if exited is not None and state.exit_entry is not None:
+        detail: Detail = {"exit": exited.signal or str(exited.code)}
+        return Fate("failed", _cause("no_terminal", "connector/3", (state.exit_entry,), "program", detail))
+    ended = min(entry for entry in (state.closed, state.cut) if entry is not None)
+    return Fate("failed", _cause("no_terminal", "connector/3", (ended,), "program"))
 
 
 def _reported(state: State) -> Fate:
@@ -132,28 +145,32 @@ def _reported(state: State) -> Fate:
         )
     code = done.error.code if done.error is not None and done.error.code is not None else ""
     near = tuple(_near_certification(state))
-    return Fate(
-        "failed", _cause("run_failed", "done/status", (entry,), "program", {"error_code": code}, *near)
-    )
+    cause = _cause("run_failed", "done/status", (entry,), "program", {"error_code": code}, *near)
+    return Fate("failed", cause, uncertain=_is_uncertain(state))
 
 
 def _is_certified(state: State) -> bool:
     """Both conditions: DONE failed with the code, and a skip in scope named a stream (done/certification)."""
+    return _has_error_code(state) and bool(state.failed_streams)
+
+
+def _is_uncertain(state: State) -> bool:
+    """The first condition holds, and only a skip that was erased could fulfil the second."""
+    return _has_error_code(state) and not state.failed_streams and bool(state.erased_skips)
+
+
+def _has_error_code(state: State) -> bool:
     done = state.done
-    return (
-        done is not None
-        and done.status == "failed"
-        and done.error is not None
-        and done.error.code == STREAM_FAILURE
-        and bool(state.failed_streams)
-    )
+    if done is None or done.status != "failed" or done.error is None:
+        return False
+    return done.error.code == STREAM_FAILURE
 
 
 def _near_certification(state: State) -> list[NearMiss]:
     done, entry = state.done, state.done_entry
     assert done is not None
     assert entry is not None
-    has_code = done.error is not None and done.error.code == STREAM_FAILURE
+    has_code = _has_error_code(state)
     if not has_code and not state.failed_streams:
         return []
     if not has_code:

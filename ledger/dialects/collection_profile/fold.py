@@ -7,7 +7,7 @@ from ledger.core.findings import Fault
 from ledger.core.observations import decode_observation
 from ledger.dialects.collection_profile import machine, program_lines, runtime_lines
 from ledger.dialects.collection_profile.decode import read_program_line, read_runtime_line
-from ledger.dialects.collection_profile.observed import observe
+from ledger.dialects.collection_profile.observed import observe, observe_erased
 from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.state import Phase, State
 
@@ -28,9 +28,10 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
         if entry.origin == PROGRAM:
             table = program_tables.get(state.phase)
             if table is None:
-                if state.phase is Phase.CUT:
-                    note_after_cut(state, entry)
+                note_unread(state, entry)
             elif entry.body is None:
+                if state.phase is Phase.INITIALIZING and entry.type:
+                    machine.begin_without_start(state, entry)
                 program_lines.on_erased(state, entry)
             else:
                 message = read_program_line(entry.body)
@@ -57,7 +58,7 @@ def take_runtime_line(state: State, entry: Entry) -> None:
 def take_observation(state: State, entry: Entry) -> None:
     """Take an observation; one that this version does not know is a finding."""
     if entry.body is None:
-        state.erased.add(entry.seq)
+        observe_erased(state, entry)
         return
     observation = decode_observation(entry.body)
     if observation is None:
@@ -68,7 +69,11 @@ def take_observation(state: State, entry: Entry) -> None:
         observe(state, entry, observation)
 
 
-def note_after_cut(state: State, entry: Entry) -> None:
-    """Keep that the connector spoke after the decision."""
-    if entry.body is None or entry.body.strip():
+def note_unread(state: State, entry: Entry) -> None:
+    """Keep that the connector spoke where nothing is read any more: refused, or after the decision."""
+    if entry.body is not None and not entry.body.strip():
+        return
+    if state.phase is Phase.CUT:
         state.note(Fault(code="line_after_decision", clause="session/done"), entry.seq)
+    elif state.phase is Phase.REFUSED and state.first_program_line is None:
+        state.first_program_line = entry.seq

@@ -24,13 +24,18 @@ class Table(NamedTuple):
     default: Handler
 
 
-def on_line_without_start(state: State, entry: Entry, message: object) -> None:
+def begin_without_start(state: State, entry: Entry) -> None:
     """Begin with every declared stream in scope: no START is known (yet)."""
     state.first_program_line = entry.seq
     if state.manifest is not None and state.manifest.manifest is not None:
         r.begin(state, state.manifest.manifest, None)
     else:
         state.phase = Phase.COLLECTING
+
+
+def on_line_without_start(state: State, entry: Entry, message: object) -> None:
+    """Begin with every declared stream in scope, and take the line."""
+    begin_without_start(state, entry)
     table = PROGRAM[Phase.COLLECTING]
     table.handlers.get(type(message), table.default)(state, entry, message)
 
@@ -98,6 +103,8 @@ RUNTIME: Mapping[Phase, Table] = {
         {
             m.Start: r.on_second_start,
             m.InteractionResponse: r.on_answer,
+            m.Misshapen: r.on_misshapen_while_waiting,
+            m.Unknown: r.note_unreadable,
             m.Blank: r.on_blank,
             m.Repeated: on_repeated_by_runtime,
         },

@@ -20,7 +20,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.RunOpened():
             on_opened(state, entry, observation)
         case o.RunRefused():
-            state.refused = Ending(entry.seq, "refused_by_runtime", observation.reason)
+            on_refused(state, entry, observation)
         case o.ProgramSpawned():
             state.spawned = entry.seq
         case o.ProgramExited():
@@ -41,8 +41,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.CheckpointCommitted() | o.CheckpointCommitFailed():
             on_checkpoint(state, entry, observation)
         case o.InteractionTimedOut():
-            if state.pending is not None:
-                state.pending.timed_out = True
+            on_timed_out(state, observation)
         case o.LineUnterminated():
             on_unterminated(state, entry, observation)
         case o.LineCut():
@@ -73,6 +72,23 @@ def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
         )
         if faults:
             refuse(state, entry, faults)
+
+
+def on_refused(state: State, entry: Entry, refused: o.RunRefused) -> None:
+    """Keep that the runtime refused the run; after the decision that changes nothing."""
+    if state.cut is not None:
+        state.note(Fault(code="refused_late", clause="binding/1", by="observer"), entry.seq)
+    elif state.refused is None:
+        state.refused = Ending(entry.seq, "refused_by_runtime", refused.reason)
+
+
+def on_timed_out(state: State, timed_out: o.InteractionTimedOut) -> None:
+    """Keep that nobody answered the question that waits, where it is the one meant."""
+    pending = state.pending
+    if pending is not None and (
+        pending.message is None or pending.message.request_id == timed_out.request_id
+    ):
+        pending.timed_out = True
 
 
 def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:
@@ -113,7 +129,7 @@ def cancel(state: State, entry: Entry, code: str, text: str) -> None:
 
 def on_controller_lost(state: State, entry: Entry, lost: o.ControllerLost) -> None:
     """The controller was replaced or restarted; after the decision that changes nothing (restart/1)."""
-    if state.phase is Phase.CUT:
+    if state.cut is not None:
         state.note(Fault(code="controller_lost_late", clause="restart/1", by="observer"), entry.seq)
     elif state.controller_lost is None:
         state.controller_lost = Ending(entry.seq, "controller_lost", lost.reason)
@@ -149,13 +165,16 @@ def on_checkpoint(
         isinstance(tried, o.CheckpointCommitted)
         and state.durable_through is not None
         and staged is not None
-        and state.durable_through < staged.records_before
+        and state.durable_through < staged.last_record_before(tried.cursor_seq)
     ):
         state.undurable_commits.append((entry.seq, tried.stream, state.durable_through))
 
 
 def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated) -> None:
     """Keep that the last line ended without its LF: whole, it stands as it was read; torn, that is why."""
+    if not 1 <= unterminated.seq < entry.seq:
+        note_out_of_place(state, entry)
+        return
     for index, violation in enumerate(state.violations):
         if violation.entry == unterminated.seq and violation.code == "line_malformed":
             state.violations[index] = msgspec.structs.replace(violation, code="line_torn")
@@ -165,8 +184,58 @@ def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated
 
 def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
     """End the run on a line longer than the recorder takes; its head was judged, its whole never read."""
+    if not 1 <= line.seq < entry.seq:
+        note_out_of_place(state, entry)
+        return
     fault = Fault(code="line_too_long", clause="session/jsonl", detail={"length": line.length})
     if state.phase in (Phase.CANCELLED, Phase.VIOLATED, Phase.REFUSED, Phase.CUT):
         state.note(fault, line.seq)
     else:
         state.violate(line.seq, fault)
+
+
+def note_out_of_place(state: State, entry: Entry) -> None:
+    """Keep that an observation is about an entry that does not come before it."""
+    detail = {"type": entry.type}
+    fault = Fault(code="observation_out_of_place", clause="log/observation", by="observer", detail=detail)
+    state.note(fault, entry.seq)
+
+
+def observe_erased(state: State, entry: Entry) -> None:
+    """Take an observation whose body was erased: that it was made, its column still says."""
+    state.erased.add(entry.seq)
+    match entry.type:
+        case "CANCEL_REQUESTED":
+            cancel(state, entry, "cancel_requested", "")
+        case "CONTROLLER_LOST":
+            on_controller_lost(state, entry, o.ControllerLost())
+        case "RUN_REFUSED":
+            on_refused(state, entry, o.RunRefused(reason=""))
+        case "PROGRAM_SPAWNED":
+            state.spawned = entry.seq
+        case "PROGRAM_EXITED":
+            on_exited(state, entry, o.ProgramExited())
+        case "RUN_CLOSED":
+            state.closed = entry.seq
+        case "DECIDED":
+            state.decided = state.decided or entry.seq
+            cut(state, entry)
+        case "CHECKPOINT_COMMITTED":
+            on_checkpoint(state, entry, _erased_commit(state, entry))
+        case "CHECKPOINT_COMMIT_FAILED":
+            namespace = state.opened.namespace if state.opened else None
+            on_checkpoint(state, entry, o.CheckpointCommitFailed(stream=entry.stream, namespace=namespace))
+        case "GRANT_REVOKED" | "RUN_OPENED" | "LINE_CUT":
+            state.erased_run.append(entry.seq)
+        case _:
+            pass
+
+
+def _erased_commit(state: State, entry: Entry) -> o.CheckpointCommitted:
+    """Take an erased commit as one of the newest cursor: nothing says otherwise."""
+    staged = state.staged.get(entry.stream)
+    return o.CheckpointCommitted(
+        stream=entry.stream,
+        namespace=state.opened.namespace if state.opened else None,
+        cursor_seq=staged.cursor_entry if staged is not None else 0,
+    )

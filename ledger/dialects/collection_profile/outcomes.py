@@ -56,7 +56,7 @@ def sum_up(state: State, weighed: Mapping[str, Weighed], outcomes: Mapping[str, 
 def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
     """Yield where what happened is not what the rules say, in order of the log where there is an order."""
     if fate.status == "refused" and state.refusals:
-        ran = state.spawned or state.exit_entry
+        ran = state.spawned or state.first_program_line or state.exit_entry
         if ran is not None:
             yield Discrepancy(code="ran_though_refused", stream=None, entries=(ran,))
     if state.refused is not None and not state.refusals:
@@ -82,9 +82,11 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
         yield Discrepancy(
             code="committed_before_durable", stream=printable(name), entries=(entry,), detail=detail
         )
-    if state.decided is not None and state.closed is not None and not state.commits:
+    stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
+    if state.decided is not None and state.closed is not None and not stopped:
+        tried = {event.stream for _, event in state.commits}
         for name, one in weighed.items():
-            if one.verdict == "commit":
+            if one.verdict == "commit" and name not in tried:
                 yield Discrepancy(
                     code="not_committed_though_eligible", stream=printable(name), entries=(state.decided,)
                 )

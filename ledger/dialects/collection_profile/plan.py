@@ -60,8 +60,8 @@ class StreamPlan:
 
     @property
     def accepted(self) -> int:
-        """RECORDs that were neither out of scope nor refused by the store."""
-        return self.emitted - self.discarded - self.rejected
+        """RECORDs neither out of scope nor refused by the store (which may count more than there were)."""
+        return max(0, self.emitted - self.discarded - self.rejected)
 
 
 RecordRule: TypeAlias = Callable[[StreamPlan, Record], Fault | None]

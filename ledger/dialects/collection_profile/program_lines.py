@@ -9,7 +9,7 @@ from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
 from ledger.core.json_reader import Malformed, printable
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.plan import StreamPlan
-from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
+from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE, exit_agrees
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.rules.state import stream_is_a_checkpoint
 from ledger.dialects.collection_profile.state import Asked, Gap, Phase, Report, Skip, Staged, State
@@ -19,7 +19,9 @@ def on_record(state: State, entry: Entry, message: m.Record) -> None:
     """Count a RECORD and hold it against the scope (scope/1..3)."""
     state.counted += 1
     state.last_record = entry.seq
-    plan = state.plan.streams.get(message.stream) if state.plan else None
+    if state.plan is None:
+        return
+    plan = state.plan.streams.get(message.stream)
     if plan is None:
         detail = {"stream": printable(message.stream)}
         refuse_record(state, entry, None, Fault(code="record_out_of_scope", clause="scope/1", detail=detail))
@@ -68,11 +70,10 @@ def on_skip_result(state: State, entry: Entry, message: m.SkipResult) -> None:
     state.skips_total += 1
     if len(state.skips) < LIST_LIMIT:
         state.skips.append(skip)
-    if message.stream is not None:
-        state.newest_skips[message.stream] = skip
-        if message.reason == STREAM_FAILURE:
-            fault = Fault(code="covers_failed_stream", clause="eligible/1")
-            state.failed_streams.setdefault(message.stream, Tally(fault)).add(entry.seq)
+    state.newest_skips[message.stream] = skip
+    if message.stream is not None and message.reason == STREAM_FAILURE:
+        fault = Fault(code="covers_failed_stream", clause="eligible/1")
+        state.failed_streams.setdefault(message.stream, Tally(fault)).add(entry.seq)
     if message.reason == "scope_not_supported":
         detail = {"stream": printable(message.stream or "")}
         state.note(Fault(code="scope_not_supported", clause="scope/4", detail=detail), entry.seq)
@@ -102,15 +103,18 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
 def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:
     """Keep the evidence of a child stream."""
     if breaks_a_rule(state, entry, "STREAM_EVIDENCE", message):
-        reject_evidence(state, entry, message.stream)
+        reject_evidence_of(state, entry, message)
     else:
         state.evidence[message.stream] = (entry.seq, message)
 
 
-def reject_evidence(state: State, entry: Entry, stream: str) -> None:
-    """Remember that a stream's evidence was rejected, so that nothing is inherited in its place."""
-    if is_in_scope(state, stream):
-        state.evidence_rejected.setdefault(stream, entry.seq)
+def reject_evidence_of(state: State, entry: Entry, message: object) -> None:
+    """Remember that evidence, if this is any, was rejected, so that nothing is inherited in its place."""
+    misshapen = isinstance(message, m.Misshapen) and message.type == "STREAM_EVIDENCE"
+    if isinstance(message, m.StreamEvidence) or misshapen:
+        stream = message.stream  # type: ignore[attr-defined]
+        if is_in_scope(state, stream):
+            state.evidence_rejected.setdefault(stream, entry.seq)
 
 
 def on_progress(state: State, entry: Entry, message: m.Progress) -> None:
@@ -137,6 +141,9 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
     """Take the last message, or say what is wrong with it."""
     if not breaks_a_rule(state, entry, "DONE", message):
         state.phase = Phase.DONE
+        fault = exit_agrees(message, state.exit) if state.exit is not None else None
+        if fault is not None:
+            state.violate(entry.seq, fault)
     state.done, state.done_entry = message, entry.seq
 
 
@@ -151,8 +158,7 @@ def on_unknown(state: State, entry: Entry, message: m.Unknown) -> None:
 
 def on_misshapen(state: State, entry: Entry, message: m.Misshapen) -> None:
     """End the run on a message that does not have its shape."""
-    if message.type == "STREAM_EVIDENCE":
-        reject_evidence(state, entry, message.stream)
+    reject_evidence_of(state, entry, message)
     state.violate(entry.seq, misshapen_fault(message))
 
 
@@ -186,6 +192,7 @@ def on_blank(state: State, entry: Entry, message: m.Blank) -> None:
 
 def on_line_while_waiting(state: State, entry: Entry, message: object) -> None:
     """End the run on a connector that speaks while its question waits (session/waiting)."""
+    reject_evidence_of(state, entry, message)
     asked = state.pending.entry if state.pending else 0
     fault = Fault(
         code="message_while_waiting", clause="session/waiting", detail={"type": entry.type, "asked": asked}
@@ -195,6 +202,7 @@ def on_line_while_waiting(state: State, entry: Entry, message: object) -> None:
 
 def on_line_after_done(state: State, entry: Entry, message: object) -> None:
     """End the run on a connector that speaks after DONE (session/done)."""
+    reject_evidence_of(state, entry, message)
     detail: Detail = {"type": entry.type, "done": state.done_entry or 0}
     state.violate(entry.seq, Fault(code="message_after_done", clause="session/done", detail=detail))
 
@@ -203,24 +211,41 @@ def on_erased(state: State, entry: Entry) -> None:
     """Take a message whose body was erased: what its columns say, and what rests on the rest is unknown.
 
     An erased RECORD counts. An erased control message makes indeterminate what rests on it; an erased DONE
-    makes the run so.
+    makes the run so. What may not come at all is a violation whatever it said.
     """
     state.erased.add(entry.seq)
-    plan = state.plan.streams.get(entry.stream) if state.plan else None
+    if entry.type and state.phase is Phase.WAITING:
+        on_line_while_waiting(state, entry, None)
+    elif entry.type and state.phase is Phase.DONE:
+        on_line_after_done(state, entry, None)
+    else:
+        take_erased(state, entry)
+
+
+def take_erased(state: State, entry: Entry) -> None:
+    """Take an erased message where one may come."""
     match entry.type:
         case "RECORD":
             state.counted += 1
             state.last_record = entry.seq
+            plan = state.plan.streams.get(entry.stream) if state.plan else None
             if plan is not None:
                 plan.emitted += 1
                 plan.last_record = entry.seq
         case "PROGRESS":
             pass
         case "STATE":
-            if state.plan and entry.stream in state.plan.covers:
+            if state.plan is None or entry.stream in state.plan.covers:
                 state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
-        case "SKIP_RESULT" | "DETAIL_COVERAGE" | "DETAIL_GAP" | "STREAM_EVIDENCE" if entry.stream:
-            state.erased_streams.setdefault(entry.stream, []).append(entry.seq)
+        case "SKIP_RESULT":
+            if entry.stream:
+                state.erased_skips.setdefault(entry.stream, []).append(entry.seq)
+        case "DETAIL_COVERAGE":
+            state.erased_reports.setdefault(entry.stream, []).append(entry.seq)
+        case "DETAIL_GAP":
+            state.erased_gaps.setdefault(entry.stream, []).append(entry.seq)
+        case "STREAM_EVIDENCE":
+            state.erased_evidence.setdefault(entry.stream, []).append(entry.seq)
         case "INTERACTION":
             wait_for_answer(state, Asked(entry.seq, None))
         case "DONE":

@@ -16,15 +16,14 @@ from ledger.dialects.collection_profile.state import Gap, Skip, State
 
 def project_terminal(state: State) -> d.Terminal:
     """Show how the run ended, as far as that was seen before the decision."""
-    done, exited = state.done, state.exit
-    seen_in_time = state.cut is None or (state.exit_entry or 0) < state.cut
+    done, exited = state.done, state.exit_in_time
     error = done.error if done is not None else None
     return d.Terminal(
         entry=state.done_entry,
         status=done.status if done else None,
         records_emitted=_bounded(done.records_emitted) if done else None,
         counted=state.counted,
-        exit=d.Exit(code=exited.code, signal=exited.signal) if exited and seen_in_time else None,
+        exit=d.Exit(code=exited.code, signal=exited.signal) if exited else None,
         error=d.ErrorReport(code=error.code, message=printable(error.message), retryable=error.retryable)
         if error
         else None,
@@ -40,7 +39,7 @@ def project_records(state: State) -> Iterator[d.Records]:
                 emitted=plan.emitted,
                 accepted=plan.accepted,
                 discarded=plan.discarded,
-                rejected=plan.rejected,
+                rejected=min(plan.rejected, plan.emitted - plan.discarded),
                 deletes=plan.deletes,
             )
 
@@ -107,7 +106,8 @@ def project_recovery(state: State) -> d.Recovery | None:
 def project_unknowns(state: State, fate: Fate) -> Iterator[d.UnknownFact]:
     """Yield what no entry shows and nothing is assumed about."""
     over = fate.status not in ("running", "refused")
-    if over and (state.exit_entry is None or (state.cut is not None and state.exit_entry > state.cut)):
+    exited = state.exit_in_time
+    if over and (exited is None or (exited.code is None and exited.signal is None)):
         yield d.UnknownFact(what="exit_status")
     if over and state.staged and state.last_record and state.durable_through is None:
         yield d.UnknownFact(what="durability")
@@ -136,12 +136,9 @@ def _late_findings(state: State, fate: Fate) -> Iterator[Tally]:
     yield from _early_reports(state)
     if fate.status == "succeeded":
         for stream, failed in state.failed_streams.items():
-            yield _tally(
-                "failed_stream_in_success",
-                "done/certification/2",
-                {"stream": printable(stream)},
-                *failed.first,
-            )
+            detail = {"stream": printable(stream)}
+            clause = "done/certification/2"
+            yield failed.retold(Fault(code="failed_stream_in_success", clause=clause, detail=detail))
     if state.pending is not None and fate.status not in ("running", "refused"):
         fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
         tally = Tally(fault)

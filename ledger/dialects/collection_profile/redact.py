@@ -1,28 +1,30 @@
 """What must never reach the log: answers of the owner, and the values of binding descriptors.
 
 Runs before append, on every line of both directions; it is the only step that comes before the log. A line
-without secrets is returned as it came, byte for byte. In a line with secrets :data:`MARK` stands in place of
-each secret value, member names stay, and the other members keep their bytes. Whatever may be an answer and
-cannot be read is replaced whole by a mark with its length: this fails closed.
+without secrets is returned as it came. In a line with secrets :data:`MARK` stands in place of each secret
+value; member names stay, and so does every other byte. Where a member name is repeated, each of its values is
+replaced. Whatever may be an answer and cannot be read is replaced whole by a mark with its length: this fails
+closed.
 """
 
 import json
 import re
-from decimal import Decimal
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 from ledger.core.entries import RUNTIME, Origin
-from ledger.core.json_reader import Json, Malformed, read_json
+from ledger.core.json_reader import Malformed, read_json
 
 MARK = "[redacted]"
 
 _ANSWER = "INTERACTION_RESPONSE"
+_START = "START"
 _OPEN_MEMBERS = ("type", "request_id", "status")
 # A program's line is worth reading when it spells one of the two types, or may spell one in escapes.
 _SUSPECT = re.compile(rb'INTERACTION_RESPONSE|"START"|\\u00[45][0-9a-fA-F]')
 _ESCAPE = re.compile(rb"\\u00([0-7][0-9a-fA-F])")
+_MARKED = re.compile(rb'\{(?:"type":"INTERACTION_RESPONSE",)?"redacted":\{"length":[0-9]+\}\}')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s,:{}\[\]"]+')
 
 
 def redact(origin: Origin, line: bytes) -> bytes:
@@ -36,23 +38,21 @@ def redact(origin: Origin, line: bytes) -> bytes:
     """
     if origin != RUNTIME and not _SUSPECT.search(line):
         return line
-    document = read_json(line)
-    if isinstance(document, Malformed):
-        return _replace_unreadable(origin, line)
-    if "type" in document.repeated and _spells(line, _ANSWER):
-        return _mark(line, _ANSWER)
-    clean = _cleaned(document.value)
-    if clean == document.value and not (document.repeated and _holds_secrets(document.value)):
+    if _MARKED.fullmatch(line):
         return line
-    return _rewritten(line, document.value, clean)
+    if isinstance(read_json(line), Malformed):
+        return _replace_unreadable(origin, line)
+    text = line.decode("utf-8")
+    return _apply(text, sorted(_secrets(text))).encode("utf-8")
 
 
 def _replace_unreadable(origin: Origin, line: bytes) -> bytes:
     if not line.strip():
         return line
+    length = f'"redacted":{{"length":{len(line)}}}'
     if _spells(line, _ANSWER):
-        return _mark(line, _ANSWER)
-    return _mark(line, "") if origin == RUNTIME or _spells(line, "START") else line
+        return f'{{"type":"{_ANSWER}",{length}}}'.encode()
+    return f"{{{length}}}".encode() if origin == RUNTIME or _spells(line, _START) else line
 
 
 def _spells(line: bytes, word: str) -> bool:
@@ -60,84 +60,82 @@ def _spells(line: bytes, word: str) -> bool:
     return word.encode() in plain
 
 
-def _mark(line: bytes, type_: str) -> bytes:
-    length = {"redacted": {"length": len(line)}}
-    return _encode({"type": type_, **length} if type_ else length)
+class _Value(NamedTuple):
+    """A JSON value by its place in the text; an object has its members, in order, repeated ones too."""
+
+    start: int
+    end: int
+    kind: Literal["object", "array", "string", "other"]
+    members: tuple[tuple[str, "_Value"], ...] = ()
 
 
-def _holds_secrets(value: Json) -> bool:
-    return isinstance(value, dict) and value.get("type") in (_ANSWER, "START")
+def _secrets(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the secret values of a JSON text stand; inner ones may lie within outer ones."""
+    for value in _objects(text):
+        types = {text[v.start : v.end] for name, v in value.members if name == "type" and v.kind == "string"}
+        spelled = {json.loads(type_) for type_ in types}
+        if _ANSWER in spelled:
+            for name, member in value.members:
+                if not (name in _OPEN_MEMBERS and member.kind == "string"):
+                    yield from _inner(text, member)
+        elif _START in spelled:
+            for name, member in value.members:
+                if name == "bindings":
+                    yield from _descriptors(text, member)
 
 
-def _cleaned(value: Json) -> Json:
-    """Return the value with every answer and every START in it, at whatever depth, without secrets."""
-    holder: list[Json] = [value]
-    stack: list[tuple[Any, Any]] = [(holder, 0)]
-    while stack:
-        container, place = stack.pop()
-        item = container[place]
-        if isinstance(item, dict):
-            container[place] = item = _cleaned_object(item)
-            stack.extend((item, name) for name, inner in item.items() if isinstance(inner, dict | list))
-        elif isinstance(item, list):
-            container[place] = item = list(item)
-            stack.extend((item, index) for index, inner in enumerate(item) if isinstance(inner, dict | list))
-    return holder[0]
+def _descriptors(text: str, bindings: _Value) -> Iterator[tuple[int, int]]:
+    if bindings.kind != "object":
+        yield from _whole(text, bindings)
+    for _, descriptor in bindings.members:
+        yield from _inner(text, descriptor)
 
 
-def _cleaned_object(value: dict[str, Json]) -> dict[str, Json]:
-    match value.get("type"):
-        case "INTERACTION_RESPONSE" if not _is_mark(value):
-            return {name: _cleaned_answer(name, member) for name, member in value.items()}
-        case "START" if value.get("bindings") is not None:
-            return {**value, "bindings": _names_only(value["bindings"], _names_only)}
-        case _:
-            return dict(value)
+def _inner(text: str, value: _Value) -> Iterator[tuple[int, int]]:
+    """The values of an object's members, or the value itself."""
+    if value.kind != "object":
+        yield from _whole(text, value)
+    for _, member in value.members:
+        yield from _whole(text, member)
 
 
-def _cleaned_answer(name: str, member: Json) -> Json:
-    if name in _OPEN_MEMBERS and isinstance(member, str):
-        return member
-    return None if member is None else _names_only(member, lambda _: MARK)
+def _whole(text: str, value: _Value) -> Iterator[tuple[int, int]]:
+    if text[value.start : value.end] != "null":
+        yield value.start, value.end
 
 
-def _names_only(value: Json, inner: Any) -> Json:
-    """Keep the member names of an object and give each value to ``inner``; anything else is the mark."""
-    if not isinstance(value, dict):
-        return MARK
-    if inner is _names_only:
-        return {name: _names_only(member, lambda _: MARK) for name, member in value.items()}
-    return {name: inner(member) for name, member in value.items()}
+def _objects(text: str) -> Iterator[_Value]:
+    """Yield every object of a JSON text that is known to be well-formed, inner ones first."""
+    frames: list[tuple[int, list[tuple[str, _Value]], bool]] = []
+    name: list[str | None] = [None]
+    for token in _TOKEN.finditer(text):
+        first = token.group()[0]
+        if first in "{[":
+            frames.append((token.start(), [], first == "{"))
+            name.append(None)
+            continue
+        if first in "}]":
+            start, members, is_object = frames.pop()
+            name.pop()
+            value = _Value(start, token.end(), "object" if is_object else "array", tuple(members))
+            if is_object:
+                yield value
+        elif first == '"' and frames and frames[-1][2] and name[-1] is None:
+            name[-1] = json.loads(token.group())
+            continue
+        else:
+            value = _Value(token.start(), token.end(), "string" if first == '"' else "other")
+        if frames and frames[-1][2]:
+            frames[-1][1].append((name[-1] or "", value))
+            name[-1] = None
 
 
-def _is_mark(value: dict[str, Json]) -> bool:
-    redacted = value.get("redacted")
-    return (
-        value.keys() == {"type", "redacted"}
-        and isinstance(redacted, dict)
-        and redacted.keys() == {"length"}
-        and type(redacted["length"]) is int
-    )
-
-
-def _rewritten(line: bytes, value: Json, clean: Json) -> bytes:
-    """Encode the cleaned value; top-level members that did not change keep the bytes that they had."""
-    try:
-        members = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, RecursionError):
-        return _encode(clean)
-    if not isinstance(clean, dict) or members.keys() != clean.keys():
-        return _encode(clean)
-    parts = (
-        _encode(name) + b":" + (bytes(raw) if clean[name] == value[name] else _encode(clean[name]))
-        for name, raw in members.items()
-    )
-    return b"{" + b",".join(parts) + b"}"
-
-
-def _encode(value: Json) -> bytes:
-    return json.dumps(value, separators=(",", ":"), default=_number).encode("ascii")
-
-
-def _number(value: object) -> float | str:
-    return str(value) if isinstance(value, Decimal) else MARK
+def _apply(text: str, places: list[tuple[int, int]]) -> str:
+    """Put the mark in place of each value; a place within an earlier one is part of it."""
+    parts: list[str] = []
+    done = 0
+    for start, end in places:
+        if start >= done:
+            parts += [text[done:start], f'"{MARK}"']
+            done = end
+    return "".join([*parts, text[done:]])

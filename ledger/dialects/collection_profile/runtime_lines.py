@@ -105,6 +105,14 @@ def on_misshapen_while_collecting(state: State, entry: Entry, message: m.Misshap
         note_unreadable(state, entry, message)
 
 
+def on_misshapen_while_waiting(state: State, entry: Entry, message: m.Misshapen) -> None:
+    """Tell a second START from what may be the answer."""
+    if message.type == "START":
+        on_second_start(state, entry, message)
+    else:
+        on_unreadable_answer(state, entry, message)
+
+
 def on_unreadable_answer(state: State, entry: Entry, message: m.Misshapen | m.Unknown | Malformed) -> None:
     """Take a line that cannot be read, while a question waits, as the answer: nothing else may come."""
     note_unreadable(state, entry, message)

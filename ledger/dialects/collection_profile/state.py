@@ -49,27 +49,35 @@ class Staged:
     """The STATEs of one checkpoint: the first hundred entries, how many, and the newest.
 
     Attributes:
-        cursor_entry: seq of the newest STATE.
-        records_before: seq of the last RECORD before it, 0 where there is none.
+        entries: the first hundred, each with the seq of the last RECORD before it (0 where there is none).
+        newest: the newest, likewise.
         erased: whether the body of the newest was erased.
     """
 
-    __slots__ = ("cursor_entry", "entries", "erased", "records_before", "total")
+    __slots__ = ("entries", "erased", "newest", "total")
 
     def __init__(self) -> None:
-        self.entries: list[int] = []
+        self.entries: list[tuple[int, int]] = []
+        self.newest = (0, 0)
         self.total = 0
-        self.cursor_entry = 0
-        self.records_before = 0
         self.erased = False
 
-    def add(self, entry: int, records_before: int, *, erased: bool = False) -> None:
+    @property
+    def cursor_entry(self) -> int:
+        """The entry whose cursor counts."""
+        return self.newest[0]
+
+    def add(self, entry: int, last_record: int, *, erased: bool = False) -> None:
+        """Stage a STATE; ``last_record`` is the seq of the last RECORD before it."""
+        self.newest = (entry, last_record)
         if len(self.entries) < LIST_LIMIT:
-            self.entries.append(entry)
+            self.entries.append(self.newest)
         self.total += 1
-        self.cursor_entry = entry
-        self.records_before = records_before
         self.erased = erased
+
+    def last_record_before(self, entry: int) -> int:
+        """Return the seq of the last RECORD before one of the STATEs, 0 where none is remembered."""
+        return dict((*self.entries, self.newest)).get(entry, 0)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -143,7 +151,7 @@ class State:
         self.gaps: dict[str, list[Gap]] = {}
         self.skips: list[Skip] = []
         self.skips_total = 0
-        self.newest_skips: dict[str, Skip] = {}
+        self.newest_skips: dict[str | None, Skip] = {}
         self.failed_streams: dict[str, Tally] = {}
         self.evidence: dict[str, tuple[int, StreamEvidence]] = {}
         self.evidence_rejected: dict[str, int] = {}
@@ -173,8 +181,21 @@ class State:
 
         # What was erased.
         self.erased = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
-        self.erased_streams: dict[str, list[int]] = {}
+        self.erased_reports: dict[str, list[int]] = {}
+        self.erased_gaps: dict[str, list[int]] = {}
+        self.erased_skips: dict[str, list[int]] = {}
+        self.erased_evidence: dict[str, list[int]] = {}
         self.erased_run: list[int] = []
+
+    @property
+    def exit_in_time(self) -> ProgramExited | None:
+        """How the program ended, where that was seen before the decision."""
+        return self.exit if self.cut is None or (self.exit_entry or 0) < self.cut else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended, or has been decided as if it had."""
+        return self.exit_entry is not None or self.closed is not None or self.cut is not None
 
     def violate(self, entry: int, fault: Fault) -> None:
         """End the run on a broken clause; lines after it change nothing."""

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile import erasure
 from ledger.dialects.collection_profile.decision import Reason, Verdict
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
@@ -40,8 +40,8 @@ def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
     if fate.restart:
         rules = RESTART_RULES
     else:
-        rules = CERTIFIED_RULES if fate.certified else COVERAGE_RULES
-    return {stream: _weigh_one(state, stream, rules) for stream in state.staged}
+        rules = CERTIFIED_RULES if fate.certified or fate.uncertain else COVERAGE_RULES
+    return {stream: _weigh_one(state, stream, fate, rules) for stream in state.staged}
 
 
 def _blanket_reason(state: State, fate: Fate) -> Reason | None:
@@ -56,6 +56,8 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
         return _run_reason("run_cancelled", "done/cancellation", entries)
     if state.violations:
         return _run_reason("run_violated", "runtime/6", tuple(v.entry for v in state.violations[:1]))
+    if fate.uncertain:
+        return None
     if fate.status == "failed" and not fate.certified:
         code = "no_terminal" if cause is not None and cause.code == "no_terminal" else "run_failed"
         return _run_reason(code, "runtime/6", entries)
@@ -68,30 +70,18 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
     return None
 
 
-def _weigh_one(state: State, checkpoint: str, rules: tuple[CheckpointRule, ...]) -> Weighed:
+def _weigh_one(state: State, checkpoint: str, fate: Fate, rules: tuple[CheckpointRule, ...]) -> Weighed:
+    """Weigh one checkpoint; a reason that nothing erased could undo withholds it."""
     plan = state.plan
     assert plan is not None
-    erased = _erased_entries(state, plan, checkpoint)
-    if erased:
-        reason = Reason(
-            code="entry_erased",
-            clause="log/erasure",
-            stream=printable(checkpoint),
-            entries=tuple(erased[:100]),
-            entries_total=len(erased),
-        )
-        return Weighed("indeterminate", (reason,))
+    if fate.uncertain and state.erased_skips.keys() <= erasure.covered_streams(plan, checkpoint).keys():
+        done = (state.done_entry or 0,)  # certified or not, each failed stream is covered here
+        return Weighed("withhold", (_run_reason("run_failed", "runtime/6", done),))
     reasons = tuple(reason for ask in rules for reason in ask(state, plan, checkpoint))
+    erased = erasure.entries_behind(state, plan, checkpoint, fate, reasons)
+    if erased and all(erasure.could_undo(state, reason) for reason in reasons):
+        return Weighed("indeterminate", (erasure.reason_for(checkpoint, erased),))
     return Weighed("withhold" if reasons else "commit", reasons)
-
-
-def _erased_entries(state: State, plan: Plan, checkpoint: str) -> list[int]:
-    """Return the erased control messages that a checkpoint rests on."""
-    staged = state.staged[checkpoint]
-    entries = [staged.cursor_entry] if staged.erased else []
-    for stream in dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ()))):
-        entries.extend(state.erased_streams.get(stream, ()))
-    return sorted(entries)
 
 
 def _run_reason(code: str, clause: str, entries: tuple[int, ...]) -> Reason:

@@ -39,8 +39,10 @@ def count_is_right(state: State, message: Done) -> Fault | None:
 def exit_agrees(done: Done, exited: ProgramExited) -> Fault | None:
     """A connector that succeeded exits with 0, any other exits otherwise.
 
-    Reading: an end by a signal is an exit other than 0.
+    Reading: an end by a signal is an exit other than 0; an end of which neither is known is not asked.
     """
+    if exited.signal is None and exited.code is None:
+        return None
     ended_well = exited.signal is None and exited.code == 0
     if ended_well == (done.status == "succeeded"):
         return None

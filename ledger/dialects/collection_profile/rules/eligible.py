@@ -6,10 +6,11 @@ failure, step 3 of every run that may commit at all.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from ledger.core.findings import LIST_LIMIT, rule
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.accounting import account, near_misses
+from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT, account, near_misses
 from ledger.dialects.collection_profile.decision import Reason
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.rules.coverage import show_key
@@ -76,5 +77,5 @@ def shortfall(state: State, report: Report, code: str, clause: str) -> Reason | 
         keys_total=len(keys),
         entries=(report.entry,),
         entries_total=1,
-        near_misses=tuple(near_misses(state, report, keys)),
+        near_misses=tuple(islice(near_misses(state, report, keys), NEAR_MISS_LIMIT)),
     )

@@ -14,7 +14,7 @@ from ledger.dialects.collection_profile.state import State
 def evidence_is_of_a_child(state: State, message: StreamEvidence) -> Fault | None:
     """Only a stream declared with ``state_stream`` gives evidence."""
     declared = state.plan.declared(message.stream) if state.plan else None
-    if declared is not None and declared.state_stream is not None:
+    if state.plan is None or (declared is not None and declared.state_stream is not None):
         return None
     return _fault("evidence_of_no_child", "evidence/3", message)
 

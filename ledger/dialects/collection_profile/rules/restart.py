@@ -21,8 +21,9 @@ def faces_no_coverage_verdict(state: State, plan: Plan, checkpoint: str) -> Iter
     ``state_stream`` alone faces no verdict.
     """
     if checkpoint in plan.detail_parents:
-        streams = [s for s in plan.covers.get(checkpoint, ()) if s != checkpoint]
-        yield Reason(code="restart_detail_parent", clause="restart/2", stream=printable(streams[0]))
+        covered = (plan.declared(stream) for stream in plan.covers.get(checkpoint, ()))
+        details = [one.name for one in covered if one is not None and one.parent_streams]
+        yield Reason(code="restart_detail_parent", clause="restart/2", stream=printable(details[0]))
 
 
 @rule("restart/3")
@@ -36,7 +37,7 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     for stream, gaps in state.gaps.items():
         entries = [gap.entry for gap in gaps if stream in covered or gap.parent == checkpoint]
         if entries:
-            yield _reason("restart_gap_pending", stream, entries)
+            yield _reason("restart_gap_pending", stream, entries, len(entries))
     for (_, parent), report in state.reports.items():
         if parent == checkpoint:
             reason = shortfall(state, report, "restart_coverage_unproven", "restart/3")
@@ -44,14 +45,14 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
                 yield reason
     for stream, tally in state.failed_streams.items():
         if stream in covered:
-            yield _reason("restart_stream_failed", stream, tally.first)
+            yield _reason("restart_stream_failed", stream, tally.first, tally.total)
 
 
-def _reason(code: str, stream: str, entries: list[int]) -> Reason:
+def _reason(code: str, stream: str, entries: list[int], total: int) -> Reason:
     return Reason(
         code=code,
         clause="restart/3",
         stream=printable(stream),
         entries=tuple(entries[:LIST_LIMIT]),
-        entries_total=len(entries),
+        entries_total=total,
     )

@@ -29,8 +29,8 @@ def names_stream_in_scope(clause: str) -> MessageRule:
 
 
 def is_in_scope(state: State, stream: str) -> bool:
-    """Tell whether a stream is in the scope of the run."""
-    return state.plan is not None and stream in state.plan.streams
+    """Tell whether a stream is in the scope of the run; without a manifest nothing is known not to be."""
+    return state.plan is None or stream in state.plan.streams
 
 
 def canonical_key(key: str | tuple[str, ...]) -> str:

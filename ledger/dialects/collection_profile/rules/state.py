@@ -21,7 +21,7 @@ def cursor_is_an_object(state: State, message: StateMessage) -> Fault | None:
 @rule("state/stream")
 def stream_is_a_checkpoint(state: State, message: StateMessage) -> Fault | None:
     """A STATE names a checkpoint: a self-mapped stream, or one that another stream names as its parent."""
-    if state.plan is not None and message.stream in state.plan.covers:
+    if state.plan is None or message.stream in state.plan.covers:
         return None
     detail = {"stream": printable(message.stream)}
     return Fault(code="state_of_no_checkpoint", clause="state/stream", detail=detail)

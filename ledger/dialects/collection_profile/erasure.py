@@ -1,0 +1,66 @@
+"""What erased messages leave open about a checkpoint.
+
+An erased body may have said anything, so nothing is guessed: a checkpoint is indeterminate where what was
+erased could turn its verdict, and stands where it could not.
+"""
+
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.decision import Reason
+from ledger.dialects.collection_profile.fate import Fate
+from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.state import State
+
+
+def entries_behind(
+    state: State, plan: Plan, checkpoint: str, fate: Fate, reasons: tuple[Reason, ...]
+) -> list[int]:
+    """Return the erased control messages that the verdict on a checkpoint rests on.
+
+    A report could hold a key that nothing accounts for. A gap could only account for a key that is at fault,
+    but after a restart it would be owed. A skip matters where a failure is or may be certified, and after a
+    restart.
+
+    Args:
+        state: the folded run.
+        plan: its plan.
+        checkpoint: the checkpoint by stream.
+        fate: the run's fate.
+        reasons: what the readable entries say against the checkpoint.
+    """
+    staged = state.staged[checkpoint]
+    entries = [staged.cursor_entry] if staged.erased else []
+    at_fault = {reason.stream for reason in reasons if reason.keys}
+    for stream in covered_streams(plan, checkpoint):
+        declared = plan.declared(stream)
+        if declared is None or declared.state_stream is None:
+            entries.extend(state.erased_reports.get(stream, ()))
+        if fate.restart or printable(stream) in at_fault:
+            entries.extend(state.erased_gaps.get(stream, ()))
+        if fate.certified or fate.restart:
+            entries.extend(state.erased_skips.get(stream, ()))
+    if fate.uncertain:
+        entries.extend(entry for skips in state.erased_skips.values() for entry in skips)
+    return sorted(set(entries))
+
+
+def covered_streams(plan: Plan, checkpoint: str) -> dict[str, None]:
+    """Return the checkpoint's own stream and those that it covers, in order."""
+    return dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
+
+
+def could_undo(state: State, reason: Reason) -> bool:
+    """Tell whether an erased report or gap could have undone a reason."""
+    if reason.code == "coverage_missing":
+        return any(printable(stream) == reason.stream for stream in state.erased_reports)
+    return bool(reason.keys) and any(printable(stream) == reason.stream for stream in state.erased_gaps)
+
+
+def reason_for(checkpoint: str, entries: list[int]) -> Reason:
+    """Return the reason of a checkpoint that cannot be decided."""
+    return Reason(
+        code="entry_erased",
+        clause="log/erasure",
+        stream=printable(checkpoint),
+        entries=tuple(entries[:100]),
+        entries_total=len(entries),
+    )
