@@ -86,10 +86,12 @@ class MemoryStore:
             yield entry if salts else msgspec.structs.replace(entry, salt=None)
             at += 1
 
-    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
+    def observations(
+        self, type: str, *, stream: str = "", run_no: int | None = None
+    ) -> Iterator[tuple[int, Entry]]:
         for number in list(self._runs) if run_no is None else [run_no]:
             for entry in self.entries(number):
-                if entry.origin == OBSERVER and entry.type == type:
+                if entry.origin == OBSERVER and (entry.type, entry.stream) == (type, stream):
                     yield number, entry
 
     def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:

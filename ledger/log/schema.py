@@ -63,7 +63,7 @@ TABLES = {
 }
 
 INDEXES = {
-    "entries_observed": "CREATE INDEX entries_observed ON entries (type) WHERE origin = 'observer'",
+    "entries_observed": "CREATE INDEX entries_observed ON entries (type, stream) WHERE origin = 'observer'",
     "runs_by_time": "CREATE INDEX runs_by_time ON runs (opened_at)",
     "runs_by_program": "CREATE INDEX runs_by_program ON runs (program, opened_at)",
 }

@@ -9,7 +9,7 @@ A store belongs to the thread that opened it. Several processes may write to one
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import starmap
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,11 @@ from ledger.log.sqlite_errors import translated
 from ledger.log.store import DocumentRow, RunRow, TreeHead
 
 PAGE_ROWS = 2000
+PAGE_BYTES = 8 * 1024 * 1024
+"""A page of entries ends at whichever comes first."""
+
+FETCH_ROWS = 100
+BODY_COLUMN = 6
 
 _RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
 _ENTRY_COLUMNS = f"entry_id & {SEQ_MASK}, at, origin, session, type, stream, body"
@@ -186,21 +191,21 @@ class SqliteStore:
         base = run_no << SEQ_BITS
         after = max(after, 0)
         last = base | SEQ_MASK if through is None else base + min(through, SEQ_MASK)
-        while rows := self._all(sql, (base | after, last)):
+        while rows := self._page(sql, (base | after, last)):
             yield from starmap(Entry, rows)
-            if len(rows) < PAGE_ROWS:
-                return
             after = rows[-1][0]
 
-    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
+    def observations(
+        self, type: str, *, stream: str = "", run_no: int | None = None
+    ) -> Iterator[tuple[int, Entry]]:
         sql = (
             f"SELECT entry_id, {_ENTRY_COLUMNS} FROM entries"
-            f" WHERE origin = '{OBSERVER}' AND type = ? AND entry_id > ? AND entry_id <= ?"
+            f" WHERE origin = '{OBSERVER}' AND type = ? AND stream = ? AND entry_id > ? AND entry_id <= ?"
             f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
         )
         after = (run_no or 0) << SEQ_BITS
         last = (1 << 63) - 1 if run_no is None else after | SEQ_MASK
-        while rows := self._all(sql, (type, after, last)):
+        while rows := self._all(sql, (type, stream, after, last)):
             for entry_id, *columns in rows:
                 yield entry_id >> SEQ_BITS, Entry(*columns)
             after = rows[-1][0]
@@ -221,6 +226,16 @@ class SqliteStore:
             for size, peaks, at in rows:
                 yield TreeHead(run_no=run_no, size=size, peaks=peaks, at=at)
             after = rows[-1][0]
+
+    def _page(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """Read entries until the query ends or their bodies fill a page, so that long lines stay few."""
+        rows: list[Any] = []
+        room = PAGE_BYTES
+        with translated(self._path), closing(self._connection.execute(sql, values)) as cursor:
+            while room > 0 and (some := cursor.fetchmany(FETCH_ROWS)):
+                rows += some
+                room -= sum(len(row[BODY_COLUMN] or b"") for row in some)
+        return rows
 
     def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         """Run one query to its end, so that no read transaction outlives it."""

@@ -129,8 +129,16 @@ class Store(Protocol):
         """
         ...
 
-    def observations(self, type: str, *, run_no: int | None = None) -> Iterator[tuple[int, Entry]]:
-        """Yield (run_no, entry) for the observer's entries of one type, oldest first."""
+    def observations(
+        self, type: str, *, stream: str = "", run_no: int | None = None
+    ) -> Iterator[tuple[int, Entry]]:
+        """Yield (run_no, entry) for the observer's entries of one type about one stream, oldest first.
+
+        Args:
+            type: the observation's type, such as ``CHECKPOINT_COMMITTED``.
+            stream: the stream that it names, '' for a type that names none.
+            run_no: the one run to look in, None for all.
+        """
         ...
 
     def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
