@@ -1,0 +1,306 @@
+"""Strategies for hypothesis: JSON values, manifests, lines, observations and whole runs.
+
+A run is drawn over a manifest with few streams and few keys, so that messages meet each other. Most lines are
+what a good connector could say; some are damaged. Observations may stand anywhere.
+"""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ledger.core import observations as o
+from ledger.core.entries import OBSERVER, Entry
+from tests.dialects.collection_profile import runs as r
+from tests.dialects.collection_profile.runs import Erased, Message, Run, Sent, Step
+
+NAMES = ["a", "b", "p", "q", "c", "d"]
+KEYS: list[Any] = ["k", "j", "1", 1, 1.0, 2]
+
+# JSON.
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=4),
+    st.sampled_from(["\ud800", "*", " ", "", "INTERACTION_RESPONSE", "START", "2026-01-01"]),
+)
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+ODD_NUMBERS = ["1e400", "1e9999999", "-1E9999999", "1e99999999999999999999", "2.0", "1e3", "-0.0", "9" * 700]
+DAMAGE = [
+    b"",
+    b'"',
+    b"{",
+    b"}",
+    b",",
+    b"\xff",
+    b"\\ud800",
+    b"\x00",
+    b"NaN",
+    b"1e9999999",
+    b"null",
+    b"\r",
+    b"[" * 40,
+]
+
+
+@st.composite
+def damaged(draw: st.DrawFn, line: bytes) -> bytes:
+    """Cut a piece out of a line and put something else there."""
+    begin = draw(st.integers(0, len(line)))
+    end = draw(st.integers(begin, min(len(line), begin + 8)))
+    return line[:begin] + draw(st.sampled_from(DAMAGE)) + line[end:]
+
+
+@st.composite
+def respelled(draw: st.DrawFn, message: Message) -> bytes:
+    """Encode a message with one member changed, dropped, doubled or made an odd number."""
+    name = draw(st.sampled_from([*message, "type"]))
+    how = draw(st.sampled_from(["value", "drop", "double", "number"]))
+    if how == "value":
+        return to_bytes({**message, name: draw(json_values)})
+    rest = to_bytes({n: value for n, value in message.items() if n != name})
+    if how == "drop":
+        return rest
+    value = draw(st.sampled_from(ODD_NUMBERS)).encode() if how == "number" else to_bytes(draw(json_values))
+    if how == "double":
+        rest = to_bytes(message)
+    return rest[:-1] + (b"," if len(rest) > 2 else b"") + to_bytes(name) + b":" + value + b"}"
+
+
+def to_bytes(value: Any) -> bytes:
+    """Encode a value; lone surrogates become escapes."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+# Manifests.
+
+
+@st.composite
+def manifests(draw: st.DrawFn) -> Message:
+    """Draw a manifest that holds: each stream is self-mapped or rides streams declared before it."""
+    declared: dict[str, Message] = {}
+    for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True)):
+        members: Message = {}
+        if declared and draw(st.booleans()):
+            parents = draw(st.lists(st.sampled_from(list(declared)), min_size=1, max_size=3, unique=True))
+            members = r.child(parents[0]) if draw(st.booleans()) else r.detail(*parents)
+        more: Message = {"consent_time_field": "at", "primary_key": ["id"]} if draw(st.booleans()) else {}
+        declared[name] = {**members, **more}
+    order: list[str] = draw(st.permutations(list(declared)))
+    return r.streams(**{name: declared[name] for name in order})
+
+
+@st.composite
+def broken_manifests(draw: st.DrawFn) -> Message:
+    """Draw a manifest with one member of one stream set to something else."""
+    manifest = draw(manifests())
+    stream = draw(st.sampled_from(manifest["streams"]))
+    name = draw(st.sampled_from(["name", "state_stream", "parent_streams", "coverage_strategy"]))
+    value = draw(st.one_of(json_values, st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), max_size=2)))
+    return {**manifest, "streams": [{**s, name: value} if s is stream else s for s in manifest["streams"]]}
+
+
+# START and what the runtime says.
+
+
+@st.composite
+def starts(draw: st.DrawFn, manifest: Message) -> Message:
+    """Draw a START for some streams, some of them narrowed."""
+    names = [stream["name"] for stream in manifest["streams"]]
+    wide: list[Message] = [{}] * 9
+    narrow = st.sampled_from(
+        [*wide, {"resources": ["k", "j"]}, {"fields": ["id"]}, {"time_range": {"since": "2026-01-01"}}]
+    )
+    scope = draw(st.lists(st.sampled_from(names), min_size=len(names) // 2, unique=True)) or names
+    asked: list[Message] = [{"name": name, **draw(narrow)} for name in scope]
+    message: Message = {"type": "START", "run_id": "run_1", "collection_mode": "incremental"}
+    return {**message, "scope": {"streams": asked}, "state": None, "bindings": {}}
+
+
+def answers(damage: bool) -> st.SearchStrategy[Sent]:
+    """Draw an answer to the usual question; with damage, perhaps to another one or in other shapes."""
+    good = st.builds(r.answer, st.just("req_1"), st.sampled_from(["success", "timeout", "cancelled"]))
+    bad = st.builds(r.answer, st.just("req_2")) | st.builds(Sent, json_values.map(to_bytes))
+    return good | bad if damage else good
+
+
+# What the connector says.
+
+
+@st.composite
+def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message:
+    """Draw a message that a good connector could send."""
+    declared = {stream["name"]: stream for stream in manifest["streams"]}
+    name = draw(st.sampled_from(in_scope))
+    parents = declared[name].get("parent_streams") or [declared[name].get("state_stream") or name]
+    checkpoints = {
+        p
+        for s in declared.values()
+        for p in (s.get("parent_streams") or [s.get("state_stream") or s["name"]])
+    }
+    keys = draw(st.lists(st.sampled_from(["k", "j", "1", 1]), max_size=3, unique=True))
+    held = draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
+    gaps = [key for key in keys if key not in held] if draw(st.booleans()) else []
+    key = draw(st.sampled_from(["k", "j"]))
+    choices: list[Message] = [r.record(name, key, data={"id": key, "at": "2026-01-02"}), r.record(name, key)]
+    choices.append(r.delete(name, key))
+    if name in checkpoints:
+        choices += [r.state(name)] * 3
+    choices.append(r.skip(name))
+    choices.append(
+        r.skip(draw(st.sampled_from([name, None])), "rate_limited", recovery_hint="retry_by_runtime")
+    )
+    parent = draw(st.sampled_from(parents))
+    if "state_stream" in declared[name]:
+        choices.append(r.evidence(name, *draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))))
+    else:
+        choices += [r.coverage(name, parent, keys, held, gap_keys=gaps)] * 2
+    choices += [r.gap(name, draw(st.sampled_from(KEYS)), draw(st.sampled_from([None, parent])))] * 2
+    choices += [r.interaction(), r.progress(stream=name)]
+    return draw(st.sampled_from(choices))
+
+
+@st.composite
+def endings(draw: st.DrawFn, counted: int) -> Message:
+    """Draw a DONE, mostly with the right count."""
+    error = r.error(draw(st.sampled_from([None, "stream_collection_failed", "auth_failed"])))
+    records = counted if draw(st.integers(0, 9)) else counted + 1
+    choices = [r.done(records), r.done(records, "failed", error=error), r.done(records, "cancelled")]
+    return draw(st.sampled_from(choices))
+
+
+OTHERS: list[Message] = [
+    {"type": "BLOB"},
+    {},
+    r.record("zzz"),
+    r.state("zzz"),
+    r.gap("zzz"),
+    r.progress(" "),
+    {"type": "START"},
+    {"type": "INTERACTION_RESPONSE", "request_id": "req_1", "status": "success", "data": {"p": "s"}},
+]
+
+
+def wire(message: st.SearchStrategy[Message]) -> st.SearchStrategy[bytes]:
+    """Draw a line: a message, sometimes damaged."""
+    whole = message.map(to_bytes)
+    return st.one_of(whole, whole, whole, whole, message.flatmap(respelled), whole.flatmap(damaged))
+
+
+anywhere = st.one_of(
+    messages(r.streams("a", "p", d=r.detail("p"), c=r.child("p")), ["a", "p", "c", "d"]),
+    st.sampled_from(OTHERS),
+)
+wire_lines = st.one_of(
+    wire(anywhere),
+    wire(st.sampled_from(OTHERS)),
+    wire(starts(r.streams("a", "b"))),
+    json_values.map(to_bytes),
+    st.lists(anywhere | json_values, max_size=2).map(to_bytes),
+    st.binary(max_size=12),
+)  # fmt: skip
+"""Lines of either direction, in every state of repair."""
+
+# What the observer saw.
+
+numbers = st.integers(-1, 40) | st.sampled_from([10**30, -(10**30)])
+names = st.sampled_from([*NAMES, "zzz"])
+ordinary: st.SearchStrategy[o.Observation] = st.one_of(
+    st.builds(o.ProgramSpawned),
+    st.builds(o.ProgramExited, code=st.sampled_from([0, 0, 1, None, -1])),
+    st.builds(o.ProgramExited, signal=st.just("SIGKILL")),
+    st.builds(o.CancelRequested, by=st.just("owner")),
+    st.builds(o.GrantRevoked, grant_id=st.sampled_from(["grant_1", "grant_2"])),
+    st.builds(o.ControllerLost),
+    st.builds(o.RecordsDurable, through_seq=st.integers(0, 20)),
+    st.builds(o.RecordsRejected, stream=names, count=st.integers(0, 2)),
+    st.builds(o.Note, by=st.just("me"), text=st.text(max_size=4)),
+    st.builds(o.RunClosed),
+)
+rare: st.SearchStrategy[o.Observation] = st.one_of(
+    st.builds(o.RunRefused, reason=st.text(max_size=4)),
+    st.builds(o.Decided, ruleset=st.just(r.TEXT), through_seq=numbers, decision=st.just("sha256:x")),
+    st.builds(
+        o.CheckpointCommitted, stream=names, namespace=st.sampled_from(["global", None]), cursor_seq=numbers
+    ),
+    st.builds(o.CheckpointCommitFailed, stream=names, namespace=st.just("global"), error=st.text(max_size=4)),
+    st.builds(o.LineUnterminated, seq=numbers),
+    st.builds(o.LineCut, seq=numbers, length=numbers, sha256=st.just("")),
+    st.builds(o.InteractionTimedOut, request_id=st.sampled_from(["req_1", "req_2"])),
+    st.builds(o.EntriesErased, entries=st.just((1, 2)), reason=st.just("asked")),
+    st.builds(o.RecordsRejected, stream=names, count=numbers),
+    st.builds(o.RecordsDurable, through_seq=numbers),
+)
+garbage = st.sampled_from(
+    [
+        b"",
+        b"{",
+        b"null",
+        b"\xff",
+        b'{"type":"LATER_FACT"}',
+        b'{"type":"RUN_CLOSED","more":1}',
+        b'{"type":"RECORDS_DURABLE","through_seq":"x"}',
+    ]
+)
+
+# Runs.
+
+TRIGGERS = [r.PROACTIVE] * 3 + [o.Trigger(kind="continuous", grant_id="grant_1"), r.SINGLE_USE]
+
+
+@st.composite
+def steps(draw: st.DrawFn, manifest: Message, *, damage: bool) -> list[Step]:
+    """Draw what happens in a run after its opening."""
+    said: list[Step] = []
+    start = draw(starts(manifest))
+    in_scope = [stream["name"] for stream in start["scope"]["streams"]]
+    if not damage or draw(st.integers(0, 9)):
+        said.append(Sent(start))
+    counted = 0
+    for _ in range(draw(st.integers(0, 14))):
+        if damage and draw(st.integers(0, 14)) == 0:
+            said.append(draw(wire(st.sampled_from(OTHERS) | messages(manifest, in_scope))))
+            continue
+        message = draw(messages(manifest, in_scope))
+        counted += message["type"] == "RECORD"
+        said.append(message)
+        if message["type"] == "INTERACTION" and (not damage or draw(st.integers(0, 5))):
+            said.append(draw(answers(damage)))
+    if draw(st.integers(0, 5)):
+        end = draw(endings(counted))
+        said += [end, o.ProgramExited(code=int(end["status"] != "succeeded"))]
+    return said
+
+
+@st.composite
+def whole_runs(draw: st.DrawFn, *, damage: bool = True, erase: bool = True) -> Run:
+    """Draw a run; without damage every line is one that a good connector or runtime could send."""
+    manifest = draw(broken_manifests() if damage and draw(st.integers(0, 11)) == 0 else manifests())
+    if not all(isinstance(stream, dict) and stream.get("name") in NAMES for stream in manifest["streams"]):
+        happened: list[Step] = []
+    else:
+        happened = draw(steps(manifest, damage=damage))
+    for fact in draw(st.lists(ordinary | rare if damage else ordinary, max_size=4)):
+        happened.insert(draw(st.integers(0, len(happened))), fact)
+    if erase and draw(st.integers(0, 2)) == 0:
+        happened = [Erased(step) if draw(st.integers(0, 5)) == 0 else step for step in happened]  # type: ignore[arg-type]
+    known = not damage or draw(st.integers(0, 19)) > 0
+    offered = draw(st.sampled_from([r.EVERYTHING, r.EVERYTHING, None, o.Offered()]))
+    drawn = r.run(
+        to_bytes(manifest) if known else None,
+        *happened,
+        trigger=draw(st.sampled_from(TRIGGERS)),
+        offered=offered,
+    )
+    if damage and draw(st.integers(0, 5)) == 0:
+        body, place = draw(garbage), draw(st.integers(0, len(drawn.entries) - 1))
+        seq, odd = place + 1, drawn.entries
+        odd[place] = Entry(seq, 0, OBSERVER, "", "LATER_FACT", "", body)
+    return drawn
