@@ -14,13 +14,17 @@ class Trigger(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         kind: what started it.
-        grant_id: the grant of a continuous run (or of a single-use one).
+        grant_id: the grant of a continuous run, which must be there, or of a single-use one.
         streams: what the grant permits; None where that is not known.
     """
 
     kind: Literal["proactive", "continuous", "single_use"]
     grant_id: str | None = None
     streams: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "continuous" and not self.grant_id:
+            raise ValueError("a continuous trigger names its grant_id")
 
 
 class Offered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,9 +6,7 @@ Read beside the specification, in this order: ``messages`` and ``shapes`` (the w
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from ledger.core.dialect import Label
+from ledger.core.dialect import Dialect, Label
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
 from ledger.dialects.collection_profile import redact as redaction
@@ -51,7 +49,7 @@ class CollectionProfile:
             case "proactive":
                 return "global"
             case "continuous":
-                return trigger.grant_id or ""
+                return trigger.grant_id
             case "single_use":
                 return None
 
@@ -70,4 +68,4 @@ class CollectionProfile:
         return decide(state)
 
 
-DIALECT: Any = CollectionProfile()
+DIALECT: Dialect = CollectionProfile()

@@ -78,6 +78,7 @@ FAULTS: Mapping[str, str] = {
     "line_unterminated": "The last line came without its line feed; it was read as it is.",
     "member_repeated": "A member name ({member}) occurs twice in a control message; the last was read.",
     "scope_not_supported": "The connector says that it cannot honour the scope of {stream}.",
+    "record_after_scope_skip": "{stream} sent records after it was skipped as scope_not_supported.",
     "failed_stream_in_success": "{stream} was reported as failed, yet the run says it succeeded.",
     "report_before_last_record": "The report of {stream} under {parent} came before the last RECORD or gap.",
     "interaction_unanswered": "A question of the connector was never answered.",

@@ -139,6 +139,15 @@ def _late_findings(state: State, fate: Fate) -> Iterator[Tally]:
             detail = {"stream": printable(stream)}
             clause = "done/certification/2"
             yield failed.retold(Fault(code="failed_stream_in_success", clause=clause, detail=detail))
+    for name, skip in state.newest_skips.items():
+        plan = state.plan.streams.get(name) if state.plan and name is not None else None
+        if (
+            skip.message.reason == "scope_not_supported"
+            and plan is not None
+            and plan.last_record > skip.entry
+        ):
+            detail = {"stream": printable(plan.declared.name)}
+            yield _tally("record_after_scope_skip", "scope/4", detail, skip.entry, plan.last_record)
     if state.pending is not None and fate.status not in ("running", "refused"):
         fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
         tally = Tally(fault)
