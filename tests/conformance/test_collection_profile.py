@@ -1,0 +1,68 @@
+"""Every case of the Collection Profile, under every shipped ruleset that it speaks for."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ledger.dialects import DIALECTS
+from tests.conformance.case_runs import Case, asked, outcome, perform, read_case, record
+
+HERE = Path(__file__).parent / "collection-profile"
+DIALECT = DIALECTS["collection-profile"]
+DISPUTED = {"ev-ok": "accepted"}
+"""Members of a case that cannot be meant, and are not asked; ``README.md`` says why."""
+
+
+def _written_cases() -> Iterator[Case]:
+    for path in sorted((HERE / "cases").glob("*.json")):
+        yield read_case(path.read_bytes())
+
+
+def _generated_cases() -> Iterator[Case]:
+    with gzip.open(HERE / "generated.jsonl.gz") as lines:
+        yield from map(read_case, lines)
+
+
+WRITTEN = tuple(_written_cases())
+GENERATED = tuple(_generated_cases())
+SPOKEN_FOR = [
+    pytest.param(case, ruleset, id=f"{case.id}-{ruleset}")
+    for ruleset in DIALECT.rulesets
+    for case in (*WRITTEN, *GENERATED)
+    if case.expected(ruleset) is not None
+]
+
+
+@pytest.mark.parametrize(("case", "ruleset"), SPOKEN_FOR)
+def test_a_case_ends_as_it_says(case: Case, ruleset: str) -> None:
+    documents = {case.manifest_digest: bytes(case.manifest)}
+    recording = record(case, DIALECT)
+    decision = DIALECT.decide(DIALECT.fold(recording.entries, documents, ruleset))
+    perform(case, recording, ruleset, decision)
+    afterwards = DIALECT.decide(DIALECT.fold(recording.entries, documents, ruleset))
+
+    expected = case.expected(ruleset)
+    assert expected is not None
+    if case.id in DISPUTED:
+        expected = msgspec.structs.replace(expected, **{DISPUTED[case.id]: None})
+    assert asked(outcome(afterwards), expected) == expected
+    # What was done about a decision is told, and changes nothing that was decided.
+    assert [(c.stream, c.decision, c.cursor_entry) for c in afterwards.checkpoints] == [
+        (c.stream, c.decision, c.cursor_entry) for c in decision.checkpoints
+    ]
+
+
+def test_a_case_is_filed_under_its_id() -> None:
+    assert [path.stem for path in sorted((HERE / "cases").glob("*.json"))] == [case.id for case in WRITTEN]
+
+
+def test_no_two_cases_share_an_id() -> None:
+    ids = [case.id for case in (*WRITTEN, *GENERATED)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_case_speaks_for_some_ruleset() -> None:
+    assert [case.id for case in (*WRITTEN, *GENERATED) if not any(case.then.values())] == []
