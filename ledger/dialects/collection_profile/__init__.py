@@ -6,6 +6,7 @@ Read beside the specification, in this order: ``messages`` and ``shapes`` (the w
 """
 
 from collections.abc import Iterable, Mapping
+
 from ledger.core.dialect import Dialect, Label
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
