@@ -26,12 +26,16 @@ _BLANK = Blank()
 _DATA_MISSING = Misshapen(type="RECORD", member="data", expected="present", clause="record/data")
 
 
+class _NoSuchMessage(msgspec.Struct, tag_field="type", tag="\0"):
+    """Never on the wire: msgspec demands the type of a message only where there are two to choose from."""
+
+
 class _LabelledLine(msgspec.Struct):
     type: str = ""
     stream: str = ""
 
 
-_FAST = msgspec.json.Decoder(Record)
+_FAST = msgspec.json.Decoder(Record | _NoSuchMessage)
 _LABELLED = msgspec.json.Decoder(_LabelledLine)
 _ONE_VALUE = msgspec.json.Decoder()
 
@@ -41,7 +45,8 @@ def read_program_line(line: bytes) -> ProgramMessage:
     try:
         record = _FAST.decode(line)
         if (
-            (record.data is not None or record.op == "delete")
+            isinstance(record, Record)
+            and (record.data is not None or record.op == "delete")
             and "!" <= record.emitted_at[:1] <= "~"
             and not nests_too_deep(line)
             and (line.isascii() or _is_utf8(line))
