@@ -1,6 +1,8 @@
 """The complete reader takes what RFC 8259 takes, names the byte where a line goes wrong, and never falls."""
 
+import inspect
 import json
+import sys
 from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any
@@ -171,6 +173,16 @@ def test_any_depth_is_refused_and_none_exhausts_the_stack(line: bytes) -> None:
     read = read_json(line)
     assert isinstance(read, Malformed)
     assert read.reason == "nesting_too_deep"
+
+
+def test_what_is_read_does_not_depend_on_the_callers_stack() -> None:
+    line = b"[" * (MAX_NESTING - 1) + b"1" + b"]" * (MAX_NESTING - 1)
+
+    def read_after(frames: int) -> Document | Malformed:
+        return read_json(line) if frames == 0 else read_after(frames - 1)
+
+    room = sys.getrecursionlimit() - len(inspect.stack(0))
+    assert read_after(room - 60) == read_json(line)
 
 
 @pytest.mark.parametrize("digits", [19, 20, 599, 600, 4300, 4301, 20_000])

@@ -107,6 +107,7 @@ def test_no_two_observations_share_a_type() -> None:
         b'{"type":1}',
         b'{"type":"NOTE","by":"\xff","text":""}',
         b"[" * 100_000,
+        b'{"type":"RUN_CLOSED","newer":' + b"[" * 100_000,
     ],
 )
 def test_what_this_version_does_not_know_is_none(body: bytes) -> None:
