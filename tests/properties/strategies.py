@@ -2,11 +2,15 @@
 
 A run is drawn over a manifest with few streams and few keys, so that messages meet each other. Most lines are
 what a good connector could say; some are damaged. Observations may stand anywhere.
+
+The same examples are drawn every time. ``LEDGER_HUNT=5000 pytest tests/properties`` draws that many new ones.
 """
 
 import json
+import os
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from ledger.core import observations as o
@@ -14,8 +18,19 @@ from ledger.core.entries import OBSERVER, Entry
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import Erased, Message, Run, Sent, Step
 
+HUNT = int(os.environ.get("LEDGER_HUNT", "0"))
+settings.register_profile("ledger", deadline=None, max_examples=HUNT or 150, derandomize=not HUNT)
+settings.load_profile("ledger")
+
 NAMES = ["a", "b", "p", "q", "c", "d"]
 KEYS: list[Any] = ["k", "j", "1", 1, 1.0, 2]
+
+
+def once_in(draw: st.DrawFn, times: int) -> bool:
+    """Draw whether something rare happens."""
+    happens: bool = draw(st.sampled_from([False] * (times - 1) + [True]))
+    return happens
+
 
 # JSON.
 
@@ -88,19 +103,18 @@ def manifests(draw: st.DrawFn) -> Message:
     declared: dict[str, Message] = {}
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True)):
         members: Message = {}
-        if declared and draw(st.booleans()):
+        if declared and once_in(draw, 2):
             parents = draw(st.lists(st.sampled_from(list(declared)), min_size=1, max_size=3, unique=True))
-            members = r.child(parents[0]) if draw(st.booleans()) else r.detail(*parents)
-        more: Message = {"consent_time_field": "at", "primary_key": ["id"]} if draw(st.booleans()) else {}
+            members = r.child(parents[0]) if once_in(draw, 3) else r.detail(*parents)
+        more = {"consent_time_field": "at", "primary_key": ["id"]} if once_in(draw, 3) else {}
         declared[name] = {**members, **more}
     order: list[str] = draw(st.permutations(list(declared)))
     return r.streams(**{name: declared[name] for name in order})
 
 
 @st.composite
-def broken_manifests(draw: st.DrawFn) -> Message:
-    """Draw a manifest with one member of one stream set to something else."""
-    manifest = draw(manifests())
+def broken(draw: st.DrawFn, manifest: Message) -> Message:
+    """Set one member of one stream to something else."""
     stream = draw(st.sampled_from(manifest["streams"]))
     name = draw(st.sampled_from(["name", "state_stream", "parent_streams", "coverage_strategy"]))
     value = draw(st.one_of(json_values, st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), max_size=2)))
@@ -114,7 +128,7 @@ def broken_manifests(draw: st.DrawFn) -> Message:
 def starts(draw: st.DrawFn, manifest: Message) -> Message:
     """Draw a START for some streams, some of them narrowed."""
     names = [stream["name"] for stream in manifest["streams"]]
-    wide: list[Message] = [{}] * 9
+    wide: list[Message] = [{}] * 20
     narrow = st.sampled_from(
         [*wide, {"resources": ["k", "j"]}, {"fields": ["id"]}, {"time_range": {"since": "2026-01-01"}}]
     )
@@ -161,19 +175,21 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     if "state_stream" in declared[name]:
         choices.append(r.evidence(name, *draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))))
     else:
-        choices += [r.coverage(name, parent, keys, held, gap_keys=gaps)] * 2
+        choices += [r.coverage(name, parent, keys, held, gap_keys=gaps)] * (2 if parent in in_scope else 0)
     choices += [r.gap(name, draw(st.sampled_from(KEYS)), draw(st.sampled_from([None, parent])))] * 2
     choices += [r.interaction(), r.progress(stream=name)]
+    if once_in(draw, 3):
+        choices = [choice for choice in choices if choice["type"] in ("STATE", "DETAIL_COVERAGE")] or choices
     return draw(st.sampled_from(choices))
 
 
 @st.composite
 def endings(draw: st.DrawFn, counted: int) -> Message:
     """Draw a DONE, mostly with the right count."""
-    error = r.error(draw(st.sampled_from([None, "stream_collection_failed", "auth_failed"])))
-    records = counted if draw(st.integers(0, 9)) else counted + 1
-    choices = [r.done(records), r.done(records, "failed", error=error), r.done(records, "cancelled")]
-    return draw(st.sampled_from(choices))
+    error = r.error(draw(st.sampled_from([*["stream_collection_failed"] * 4, None, "auth_failed"])))
+    records = counted + once_in(draw, 20)
+    failed = r.done(records, "failed", error=error)
+    return draw(st.sampled_from([*[r.done(records), failed] * 4, r.done(records, "cancelled")]))
 
 
 OTHERS: list[Message] = [
@@ -252,7 +268,7 @@ garbage = st.sampled_from(
 
 # Runs.
 
-TRIGGERS = [r.PROACTIVE] * 3 + [o.Trigger(kind="continuous", grant_id="grant_1"), r.SINGLE_USE]
+TRIGGERS = [r.PROACTIVE] * 6 + [o.Trigger(kind="continuous", grant_id="grant_1"), r.SINGLE_USE]
 
 
 @st.composite
@@ -261,46 +277,54 @@ def steps(draw: st.DrawFn, manifest: Message, *, damage: bool) -> list[Step]:
     said: list[Step] = []
     start = draw(starts(manifest))
     in_scope = [stream["name"] for stream in start["scope"]["streams"]]
-    if not damage or draw(st.integers(0, 9)):
+    if not (damage and once_in(draw, 12)):
         said.append(Sent(start))
     counted = 0
-    for _ in range(draw(st.integers(0, 14))):
-        if damage and draw(st.integers(0, 14)) == 0:
+    told: set[tuple[str, ...]] = set()
+    for _ in range(draw(st.integers(0, 16))):
+        if damage and once_in(draw, 25):
             said.append(draw(wire(st.sampled_from(OTHERS) | messages(manifest, in_scope))))
             continue
         message = draw(messages(manifest, in_scope))
+        report = (message["type"], message.get("stream") or "", message.get("state_stream") or "")
+        if report in told and not once_in(draw, 20):
+            continue
+        if message["type"] in ("DETAIL_COVERAGE", "STREAM_EVIDENCE"):
+            told.add(report)
         counted += message["type"] == "RECORD"
         said.append(message)
-        if message["type"] == "INTERACTION" and (not damage or draw(st.integers(0, 5))):
+        if message["type"] == "INTERACTION" and not (damage and once_in(draw, 8)):
             said.append(draw(answers(damage)))
-    if draw(st.integers(0, 5)):
+    if not once_in(draw, 5):
         end = draw(endings(counted))
         said += [end, o.ProgramExited(code=int(end["status"] != "succeeded"))]
+    elif once_in(draw, 2):
+        said.append(o.ControllerLost())
     return said
+
+
+def few(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Draw none, one or a few; mostly none."""
+    return st.one_of(st.just([]), st.just([]), st.lists(strategy, max_size=1), st.lists(strategy, max_size=4))
 
 
 @st.composite
 def whole_runs(draw: st.DrawFn, *, damage: bool = True, erase: bool = True) -> Run:
     """Draw a run; without damage every line is one that a good connector or runtime could send."""
-    manifest = draw(broken_manifests() if damage and draw(st.integers(0, 11)) == 0 else manifests())
-    if not all(isinstance(stream, dict) and stream.get("name") in NAMES for stream in manifest["streams"]):
-        happened: list[Step] = []
-    else:
-        happened = draw(steps(manifest, damage=damage))
-    for fact in draw(st.lists(ordinary | rare if damage else ordinary, max_size=4)):
+    manifest = draw(manifests())
+    happened = draw(steps(manifest, damage=damage))
+    if damage and once_in(draw, 20):
+        manifest = draw(broken(manifest))
+    for fact in draw(few(ordinary | rare if damage else ordinary)):
         happened.insert(draw(st.integers(0, len(happened))), fact)
-    if erase and draw(st.integers(0, 2)) == 0:
-        happened = [Erased(step) if draw(st.integers(0, 5)) == 0 else step for step in happened]  # type: ignore[arg-type]
-    known = not damage or draw(st.integers(0, 19)) > 0
-    offered = draw(st.sampled_from([r.EVERYTHING, r.EVERYTHING, None, o.Offered()]))
-    drawn = r.run(
-        to_bytes(manifest) if known else None,
-        *happened,
-        trigger=draw(st.sampled_from(TRIGGERS)),
-        offered=offered,
-    )
-    if damage and draw(st.integers(0, 5)) == 0:
-        body, place = draw(garbage), draw(st.integers(0, len(drawn.entries) - 1))
-        seq, odd = place + 1, drawn.entries
-        odd[place] = Entry(seq, 0, OBSERVER, "", "LATER_FACT", "", body)
+    if erase and once_in(draw, 3):
+        for place in draw(few(st.integers(0, max(0, len(happened) - 1)))):
+            if happened and not isinstance(happened[place], Erased):
+                happened[place] = Erased(happened[place])
+    known = to_bytes(manifest) if not (damage and once_in(draw, 25)) else None
+    offered = draw(st.sampled_from([*[r.EVERYTHING] * 6, None, o.Offered()]))
+    drawn = r.run(known, *happened, trigger=draw(st.sampled_from(TRIGGERS)), offered=offered)
+    if damage and once_in(draw, 12):
+        place = draw(st.integers(0, len(drawn.entries) - 1))
+        drawn.entries[place] = Entry(place + 1, 0, OBSERVER, "", "LATER_FACT", "", draw(garbage))
     return drawn

@@ -1,0 +1,168 @@
+"""The fold over generated runs: total, deterministic, the same by steps and at once, true to the rules."""
+
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.core.entries import OBSERVER, PROGRAM, Entry
+from ledger.core.observations import Decided
+from ledger.dialects.collection_profile.decision import Decision, encode_decision
+from ledger.dialects.collection_profile.fold import evolve, initial_state
+from ledger.dialects.collection_profile.rulesets import RULESETS
+from ledger.dialects.collection_profile.state import State
+from tests.dialects.collection_profile import runs as r
+from tests.dialects.collection_profile.runs import PROFILE, TEXT, Run, verdicts
+from tests.properties import invariants
+from tests.properties.strategies import (
+    HUNT,
+    endings,
+    manifests,
+    messages,
+    ordinary,
+    rare,
+    starts,
+    whole_runs,
+    wire_lines,
+)
+
+any_run = whole_runs()
+good_runs = whole_runs(damage=False, erase=False)
+more_steps = st.lists(wire_lines | wire_lines.map(r.Sent) | ordinary | rare, max_size=4)
+
+
+def fresh(run: Run) -> State:
+    return initial_state(RULESETS[TEXT], run.documents)
+
+
+def decided(run: Run, entries: list[Entry]) -> Decision:
+    return PROFILE.decide(PROFILE.fold(entries, run.documents, TEXT))
+
+
+def bytes_of(decision: Decision, **changed: Any) -> bytes:
+    return encode_decision(msgspec.structs.replace(decision, **changed))
+
+
+def continued(run: Run, entries: list[Entry], steps: list[Any]) -> list[Entry]:
+    return [*entries, *(r.to_entry(seq, step) for seq, step in enumerate(steps, start=len(entries) + 1))]
+
+
+@given(any_run)
+def test_any_run_can_be_decided_at_every_prefix(run: Run) -> None:
+    state = fresh(run)
+    for seen, entry in enumerate(run.entries, start=1):
+        evolve(state, [entry])
+        decision = PROFILE.decide(state)
+        invariants.check(decision, Run(run.entries[:seen], run.documents))
+
+
+@given(good_runs)
+def test_any_good_run_can_be_decided_at_every_prefix(run: Run) -> None:
+    for seen in range(len(run.entries) + 1):
+        prefix = Run(run.entries[:seen], run.documents)
+        invariants.check(decided(prefix, prefix.entries), prefix)
+
+
+@given(any_run, st.data())
+def test_folding_a_prefix_and_then_the_rest_is_folding_all(run: Run, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(run.entries)))
+    state = fresh(run)
+    evolve(state, run.entries[:at])
+    PROFILE.decide(state)
+    evolve(state, run.entries[at:])
+    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries))
+
+
+@given(any_run)
+def test_deciding_changes_nothing(run: Run) -> None:
+    state = fresh(run)
+    for entry in run.entries:
+        evolve(state, [entry])
+        assert encode_decision(PROFILE.decide(state)) == encode_decision(PROFILE.decide(state))
+    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries))
+
+
+@given(any_run, st.data())
+def test_lines_after_the_first_violation_change_nothing(run: Run, data: st.DataObject) -> None:
+    state, seen = fresh(run), 0
+    while seen < len(run.entries) and not state.violations:
+        evolve(state, [run.entries[seen]])
+        seen += 1
+    before = PROFILE.decide(state)
+    if before.status != "failed" or not before.violations:
+        return
+    steps = data.draw(st.lists(wire_lines, min_size=1, max_size=5))
+    after = decided(run, continued(run, run.entries[:seen], steps))
+    assert bytes_of(after, through=before.through) == encode_decision(before)
+
+
+@given(any_run, more_steps)
+def test_entries_after_the_decision_decide_nothing(run: Run, steps: list[Any]) -> None:
+    cut = Decided(ruleset=TEXT, through_seq=len(run.entries), decision="sha256:x")
+    entries = continued(run, run.entries, [cut])
+    before, after = decided(run, entries), decided(run, continued(run, entries, steps))
+    store_failed = after.cause is not None and after.cause.code == "checkpoint_store_failed"
+    if not (store_failed and before.status == "succeeded"):
+        assert (after.status, after.cause) == (before.status, before.cause)
+    for name in ("certified", "violations", "terminal", "gaps", "skips", "recovery"):
+        assert getattr(after, name) == getattr(before, name)
+    assert [(c.stream, c.decision, c.reasons, c.staged) for c in after.checkpoints] == [
+        (c.stream, c.decision, c.reasons, c.staged) for c in before.checkpoints
+    ]
+    assert [msgspec.structs.replace(row, outcome=None) for row in after.coverage] == [
+        msgspec.structs.replace(row, outcome=None) for row in before.coverage
+    ]
+
+
+@given(good_runs, st.data())
+def test_erasing_a_line_never_turns_a_verdict_round(run: Run, data: st.DataObject) -> None:
+    before = decided(run, run.entries)
+    at = data.draw(st.integers(0, len(run.entries) - 1))
+    victim = run.entries[at]
+    if before.violations or victim.origin == OBSERVER:
+        return
+    erased = msgspec.structs.replace(victim, body=None)
+    after = decided(run, [*run.entries[:at], erased, *run.entries[at + 1 :]])
+    invariants.check(after, run)
+    for stream, verdict in verdicts(after).items():
+        assert verdict == "indeterminate" or verdict == verdicts(before)[stream], (victim, stream)
+    if victim.type in ("RECORD", "PROGRESS", "STREAM_EVIDENCE"):
+        assert verdicts(after) == verdicts(before)
+    assert set(verdicts(after)) == set(verdicts(before)) or after.status == "indeterminate"
+
+
+@st.composite
+def plain_runs(draw: st.DrawFn) -> tuple[r.Message, Run]:
+    """Draw START, lines of a good connector, DONE, and an exit that agrees with it."""
+    manifest = draw(manifests())
+    sent = draw(starts(manifest))
+    in_scope = [stream["name"] for stream in sent["scope"]["streams"]]
+    drawn = draw(st.lists(messages(manifest, in_scope), max_size=16))
+    reports = ("DETAIL_COVERAGE", "STREAM_EVIDENCE")
+    lines = [line for line in drawn if line["type"] not in (*reports, "INTERACTION")]
+    once = {(m["stream"], m.get("state_stream")): m for m in drawn if m["type"] in reports}
+    for report in once.values():
+        lines.insert(draw(st.integers(0, len(lines))), report)
+    end = draw(endings(r.count(lines)))
+    exit_code = int(end["status"] != "succeeded")
+    return manifest, r.run(manifest, r.Sent(sent), *lines, end, r.exited(exit_code))
+
+
+@settings(max_examples=HUNT or 600)
+@given(plain_runs())
+def test_what_is_committed_is_what_a_naive_reading_commits(drawn: tuple[r.Message, Run]) -> None:
+    manifest, run = drawn
+    decision = run.decided()
+    if decision.violations or not (decision.certified or decision.status == "succeeded"):
+        assert r.committable(decision) == []
+    else:
+        assert r.committable(decision) == invariants.naively_eligible(manifest, run)
+
+
+@given(any_run)
+def test_a_connector_that_speaks_only_to_its_runtime_is_read_by_origin(run: Run) -> None:
+    said = [entry for entry in run.entries if entry.origin == PROGRAM]
+    decision = decided(run, run.entries)
+    assert decision.terminal.counted <= len(said)
+    assert decision.totals.gaps + decision.totals.skips + decision.terminal.counted <= len(said)
