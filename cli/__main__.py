@@ -1,0 +1,5 @@
+"""``python -m cli`` is ``runledger``."""
+
+from cli.main import main
+
+main()

@@ -1,0 +1,107 @@
+"""``runledger runs``: the runs of a ledger."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from cli.decisions import decide_run, open_ledger
+from cli.exits import say
+from cli.options import Common
+from cli.render import print_rows
+from cli.run_names import short_program
+from ledger.core.instants import read_micros, write_micros
+from ledger.errors import UsageError
+from ledger.log.store import RunRow, Store
+
+EXAMPLES = """Examples:
+
+  runledger runs --withheld
+
+  runledger runs --program groupme --since 7d -o json"""
+
+COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "records", "via")
+
+_AGO = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def runs(
+    common: Common,
+    program: Annotated[
+        str | None, typer.Option("--program", help="Only of this program: its id, or the id's last part.")
+    ] = None,
+    status: Annotated[
+        str | None, typer.Option("--status", help="Only with this status, such as failed.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only opened since: 2026-11-05, an instant, or 7d, 12h.")
+    ] = None,
+    withheld: Annotated[
+        bool, typer.Option("--withheld", help="Only with a checkpoint that is withheld.")
+    ] = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="How many, at most; 0 for all.")] = 20,
+) -> None:
+    """List the runs, newest first, with what the rules say of each."""
+    after = None if since is None else read_since(since, time.time())
+    with open_ledger(common) as store:
+        rows: list[dict[str, Any]] = []
+        for row in _rows(store, common.ruleset, program, after):
+            if (status is not None and row["status"] != status) or (withheld and not row["withheld"]):
+                continue
+            if limit and len(rows) == limit:
+                say(f"there are more; these are the newest {limit} (see --limit)")
+                break
+            rows.append(row)
+    print_rows(rows, COLUMNS, common)
+    if not rows:
+        say("no run is like that" if program or status or since or withheld else "the ledger holds no run")
+
+
+def read_since(text: str, now: float) -> int:
+    """Read a time, or how long ago, into microseconds since the epoch.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    ago = _AGO.fullmatch(text)
+    if ago is not None:
+        return int((now - int(ago.group(1)) * _SECONDS[ago.group(2)]) * 1_000_000)
+    at = read_micros(text)
+    if at is None:
+        raise UsageError(
+            f"expected --since as a date, an instant with its offset, or 7d or 12h; found {text!r}"
+        )
+    return at
+
+
+def _rows(
+    store: Store, ruleset: str | None, program: str | None, since: int | None
+) -> Iterator[dict[str, Any]]:
+    for run in store.runs(since=since):
+        if program is None or program in (run.program, short_program(run.program)):
+            yield _row(run, decide_run(store, run, ruleset))
+
+
+def _row(run: RunRow, decision: Any) -> dict[str, Any]:
+    counts = Counter(checkpoint.decision for checkpoint in decision.checkpoints)
+    return {
+        "run_id": run.run_id,
+        "program": short_program(run.program),
+        "program_id": run.program,
+        "namespace": run.namespace or None,
+        "opened": write_micros(run.opened_at)[:19] + "Z" if run.opened_at else None,
+        "status": decision.status,
+        "cause": decision.cause.code if decision.cause else None,
+        "checkpoints": ", ".join(f"{number} {verdict}" for verdict, number in counts.items()) or "none",
+        "staged": decision.commit.staged,
+        "eligible": decision.commit.eligible,
+        "committed": decision.commit.committed,
+        "withheld": counts["withhold"],
+        "records": sum(records.accepted for records in decision.records),
+        "entries": decision.through,
+        "via": run.via,
+    }

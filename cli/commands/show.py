@@ -1,0 +1,68 @@
+"""``runledger show``: the decision about a run."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cli.decisions import decide_run, open_ledger
+from cli.exits import NO
+from cli.options import Common, Output
+from cli.render import print_bytes, print_rows
+from cli.run_names import find_run
+from ledger.core.digests import canonical_json
+from ledger.replay.replay import dialect_named
+
+EXAMPLES = """Examples:
+
+  runledger show @latest
+
+  runledger show run_1 -o json"""
+
+COLUMNS = ("stream", "decision", "outcome", "cursor_entry", "staged_total", "reasons")
+
+
+def show(
+    common: Common,
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
+    ],
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 unless it succeeded and withholds nothing.")
+    ] = False,
+) -> None:
+    """Print the decision about a run; -o json is the decision itself, byte for byte."""
+    with open_ledger(common) as store:
+        found = find_run(store, run)
+        decision = decide_run(store, found, common.ruleset)
+    match common.output:
+        case Output.JSON | Output.JSONL:
+            print_bytes(canonical_json(decision))
+        case Output.CSV:
+            print_rows([_row(one) for one in decision.checkpoints], COLUMNS, common)
+        case Output.TEXT:
+            import sys
+
+            from cli.show_page import write_decision
+
+            page = common.page()
+            write_decision(page, decision, dialect_named(found.dialect).catalogue)
+            sys.stdout.write(page.text())
+    if exit_code and not is_well(decision):
+        raise typer.Exit(NO)
+
+
+def is_well(decision: Any) -> bool:
+    """Tell a run that succeeded, withheld nothing, and of which nothing else happened."""
+    committed = all(checkpoint.decision == "commit" for checkpoint in decision.checkpoints)
+    return decision.status == "succeeded" and committed and not decision.discrepancies
+
+
+def _row(checkpoint: Any) -> dict[str, Any]:
+    return {
+        "stream": checkpoint.stream,
+        "decision": checkpoint.decision,
+        "outcome": checkpoint.outcome,
+        "cursor_entry": checkpoint.cursor_entry,
+        "staged_total": checkpoint.staged_total,
+        "reasons": [reason.code for reason in checkpoint.reasons],
+    }

@@ -1,0 +1,162 @@
+"""``runledger why``: why each checkpoint of a run is committed or withheld."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from cli.decisions import decide_run, open_ledger
+from cli.exits import NO
+from cli.options import Common, Output
+from cli.render import print_json, print_rows
+from cli.run_names import find_run
+from cli.why_page import write_why
+from ledger.core.entries import Entry
+from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.errors import NotFoundError
+from ledger.log.store import RunRow, Store
+from ledger.replay.explain import Explanation, entries_cited, explain, records_naming
+from ledger.replay.history import PastRun, Standing, find_standings
+from ledger.replay.replay import dialect_named
+
+EXAMPLES = """Examples:
+
+  runledger why @latest
+
+  runledger why run_1 messages -o json"""
+
+COLUMNS = ("stream", "decision", "outcome", "reason", "clause", "sentence")
+
+EARLIER_RUNS = 50
+"""Earlier runs looked at, at most, for when a checkpoint last moved."""
+
+CURSOR_WIDTH = 200
+
+
+def why(
+    common: Common,
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
+    ],
+    stream: Annotated[
+        str | None, typer.Argument(metavar="[STREAM]", help="Only the checkpoint of this stream.")
+    ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 where a checkpoint asked about is not committed.")
+    ] = False,
+) -> None:
+    """Say why each checkpoint of a run is committed or withheld, with the entries behind every reason."""
+    with open_ledger(common) as store:
+        explained = audit(store, find_run(store, run), common.ruleset, stream)
+    match common.output:
+        case Output.JSON | Output.JSONL:
+            print_json(explained)
+        case Output.CSV:
+            print_rows(_rows(explained), COLUMNS, common)
+        case Output.TEXT:
+            page = common.page()
+            write_why(page, explained)
+            sys.stdout.write(page.text())
+    if exit_code and any(one.decision != "commit" for one in explained.checkpoints):
+        raise typer.Exit(NO)
+
+
+def _rows(explained: Explanation) -> Iterator[dict[str, Any]]:
+    for one in explained.checkpoints:
+        fixed = {"stream": one.stream, "decision": one.decision, "outcome": one.outcome}
+        if not one.reasons:
+            yield {**fixed, "reason": None, "clause": None, "sentence": None}
+        for reason in one.reasons:
+            yield {**fixed, "reason": reason.code, "clause": reason.clause, "sentence": reason.sentence}
+
+
+def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) -> Explanation:
+    """Decide a run and explain the decision.
+
+    Args:
+        store: the ledger.
+        run: the run asked about.
+        ruleset: under which to decide, None for the dialect's default.
+        stream: the one checkpoint, or stream that a checkpoint covers, to explain; None for all.
+
+    Raises:
+        NotFoundError: the run staged no checkpoint of that stream.
+    """
+    decision = decide_run(store, run, ruleset)
+    checkpoints = _asked_about(decision, stream)
+    numbers = entries_cited(decision, checkpoints)
+    cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
+    records = records_naming(store.entries(run.run_no), checkpoints) if _names_keys(checkpoints) else {}
+    standings = _standings(store, run, ruleset, decision, checkpoints)
+    return explain(dialect_named(run.dialect), decision, checkpoints, cited, records, standings)
+
+
+def _asked_about(decision: Any, stream: str | None) -> list[Any]:
+    if stream is None:
+        return list(decision.checkpoints)
+    found = [one for one in decision.checkpoints if stream == one.stream or stream in one.covers]
+    if not found:
+        staged = ", ".join(one.stream for one in decision.checkpoints) or "none"
+        raise NotFoundError(f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}")
+    return found
+
+
+def _names_keys(checkpoints: list[Any]) -> bool:
+    return any(reason.keys for one in checkpoints for reason in one.reasons)
+
+
+def _entry(store: Store, run_no: int, seq: int) -> Entry | None:
+    return next(store.entries(run_no, after=seq - 1, through=seq), None)
+
+
+def _standings(
+    store: Store, run: RunRow, ruleset: str | None, decision: Any, checkpoints: list[Any]
+) -> dict[str, tuple[Standing, str | None]]:
+    streams = [one.stream for one in checkpoints]
+    earlier = _earlier_runs(store, run)
+    looked_at = earlier[:EARLIER_RUNS]
+    standings = find_standings(
+        streams,
+        _history(store, run, ruleset, decision, looked_at),
+        all_seen=len(earlier) == len(looked_at),
+    )
+    return {stream: (standing, _last_cursor(store, standing)) for stream, standing in standings.items()}
+
+
+def _earlier_runs(store: Store, run: RunRow) -> list[RunRow]:
+    """Return the runs of the same program and namespace that were opened before, newest first."""
+    earlier = [
+        other
+        for other in store.runs(program=run.program)
+        if other.namespace == run.namespace
+        and other.dialect == run.dialect
+        and (other.opened_at, other.run_no) < (run.opened_at, run.run_no)
+    ]
+    return sorted(earlier, key=lambda other: (other.opened_at, other.run_no), reverse=True)
+
+
+def _history(
+    store: Store, run: RunRow, ruleset: str | None, decision: Any, earlier: list[RunRow]
+) -> Iterator[PastRun]:
+    yield _past(run, decision)
+    for other in earlier:
+        yield _past(other, decide_run(store, other, ruleset))
+
+
+def _past(run: RunRow, decision: Any) -> PastRun:
+    return PastRun(run_no=run.run_no, run_id=run.run_id, opened_at=run.opened_at, decision=decision)
+
+
+def _last_cursor(store: Store, standing: Standing) -> str | None:
+    """Return the text of the cursor that was last committed, shortened; None where there is none."""
+    if standing.last_commit is None:
+        return None
+    entry = _entry(store, standing.last_commit.run_no, standing.last_commit.cursor_entry)
+    document = read_json(entry.body) if entry is not None and entry.body is not None else None
+    if document is None or isinstance(document, Malformed) or not isinstance(document.value, dict):
+        return None
+    text = json.dumps(document.value.get("cursor"), ensure_ascii=False, separators=(",", ":"), default=str)
+    shown = printable(text)
+    return shown if len(shown) <= CURSOR_WIDTH else shown[: CURSOR_WIDTH - 1] + "…"

@@ -1,0 +1,132 @@
+"""The options that every command has, before or after the verb, and how a command gets them.
+
+A command takes a :class:`Common` named ``common``; :func:`command` gives its function the four options
+instead, lets those after the verb win over those before it, and turns errors into exit statuses.
+"""
+
+import inspect
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from cli.exits import exits
+from cli.page import Page
+
+DEFAULT_LEDGER = Path("ledger.db")
+
+
+class Output(StrEnum):
+    """How data is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+class Color(StrEnum):
+    """When to colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """The options as given in one place; None where one is not."""
+
+    ledger: Path | None = None
+    output: Output | None = None
+    ruleset: str | None = None
+    color: Color | None = None
+
+
+class Common(msgspec.Struct, frozen=True, kw_only=True):
+    """The options as a command sees them.
+
+    Attributes:
+        ledger: path of the ledger.
+        output: how to print data.
+        ruleset: the ruleset's id, None for the dialect's default.
+        color: whether stdout is coloured.
+    """
+
+    ledger: Path
+    output: Output
+    ruleset: str | None
+    color: bool
+
+    def page(self) -> Page:
+        """Return an empty page for stdout."""
+        return Page(color=self.color, width=shutil.get_terminal_size((100, 24)).columns)
+
+
+LedgerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-l",
+        "--ledger",
+        metavar="PATH",
+        help="The ledger. [env: RUNLEDGER; default: ledger.db]",
+        show_default=False,
+    ),
+]
+OutputOption = Annotated[
+    Output | None,
+    typer.Option("-o", "--output", help="How to print data. [default: text]", show_default=False),
+]
+RulesetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ruleset", metavar="ID", help="Decide under this ruleset; see `rules list`.", show_default=False
+    ),
+]
+ColorOption = Annotated[
+    Color | None, typer.Option("--color", help="When to colour. [default: auto]", show_default=False)
+]
+_OPTIONS = {"ledger": LedgerOption, "output": OutputOption, "ruleset": RulesetOption, "color": ColorOption}
+
+
+def resolve(before: Given, after: Given) -> Common:
+    """Join what was given before and after the verb with the environment and the defaults."""
+    told = os.environ.get("RUNLEDGER")
+    color = after.color or before.color or Color.AUTO
+    wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return Common(
+        ledger=after.ledger or before.ledger or (Path(told) if told else DEFAULT_LEDGER),
+        output=after.output or before.output or Output.TEXT,
+        ruleset=after.ruleset or before.ruleset,
+        color=color is Color.ALWAYS or (color is Color.AUTO and wanted),
+    )
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a typer command of a function that takes ``common`` and its own parameters."""
+
+    def run(ctx: typer.Context, **given: Any) -> None:
+        after = Given(**{name: given.pop(name) for name in _OPTIONS})
+        before = ctx.find_root().obj or Given()
+        with exits():
+            function(common=resolve(before, after), **given)
+
+    own = inspect.signature(function, eval_str=True).parameters
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("ctx", keyword, annotation=typer.Context),
+        *(parameter.replace(kind=keyword) for name, parameter in own.items() if name != "common"),
+        *(
+            inspect.Parameter(name, keyword, annotation=annotation, default=None)
+            for name, annotation in _OPTIONS.items()
+        ),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    return run

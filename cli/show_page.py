@@ -1,0 +1,154 @@
+"""The page that ``show`` prints: the decision about a run, as people read it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from cli.page import Page
+from ledger.core.wording import Catalogue, fill
+
+
+def write_decision(page: Page, decision: Any, catalogue: Catalogue) -> None:
+    """Write a ``run-decision/1`` on a page."""
+    _write_head(page, decision, catalogue)
+    _write_checkpoints(page, decision)
+    _write_table(
+        page,
+        "COVERAGE OF",
+        ("UNDER", "REQUIRED", "HYDRATED", "GAPPED", "UNACCOUNTED", "CONDITION", "CHECKPOINT", "EVIDENCE"),
+        (
+            (
+                row.stream,
+                row.parent,
+                str(row.required),
+                str(row.hydrated),
+                str(row.gapped),
+                str(row.unaccounted),
+                row.condition,
+                (row.outcome or row.checkpoint or "not staged").replace("_", " "),
+                row.evidence,
+            )
+            for row in decision.coverage
+        ),
+    )
+    _write_table(
+        page,
+        "RECORDS OF",
+        ("EMITTED", "ACCEPTED", "DISCARDED", "REJECTED", "DELETES"),
+        (
+            (r.stream, str(r.emitted), str(r.accepted), str(r.discarded), str(r.rejected), str(r.deletes))
+            for r in decision.records
+        ),
+    )
+    _write_lists(page, decision)
+    _write_said(page, decision, catalogue)
+
+
+def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
+    subject, terminal = decision.subject, decision.terminal
+    page.line(f"{decision.run_id}  {subject.program} {subject.version}", "bold")
+    style = "good" if decision.status == "succeeded" and not decision.discrepancies else "bad"
+    page.line(f"{decision.status.upper()} under {decision.ruleset.id}", style)
+    if decision.cause is not None:
+        cause = decision.cause
+        entries = ", ".join(map(str, cause.entries[:10]))
+        where = f" (entry {entries})" if entries else ""
+        page.line(f"cause      {catalogue.cause(cause.code, cause.detail)}{where} [{cause.clause}]", hang=11)
+    namespace = subject.namespace if subject.namespace is not None else "none (single use)"
+    grant = f", grant {subject.grant_id}" if subject.grant_id else ""
+    page.line(f"trigger    {subject.trigger}{grant}, namespace {namespace}", hang=11)
+    page.line(f"entries    {decision.through}, START at {subject.start or 'none'}", hang=11)
+    page.line(f"terminal   {_terminal(terminal, violated=bool(decision.violations))}", hang=11)
+    if decision.recovery is not None:
+        page.line(f"recovery   {decision.recovery.action} (entry {decision.recovery.entry})", hang=11)
+
+
+def _terminal(terminal: Any, *, violated: bool) -> str:
+    if terminal.entry is None:
+        done = "no DONE before the violation" if violated else "no DONE"
+    else:
+        done = f"DONE {terminal.status or 'unreadable'} at entry {terminal.entry}"
+        done += f", records_emitted {terminal.records_emitted}" if terminal.status is not None else ""
+    ended = "exit not observed"
+    if terminal.exit is not None:
+        ended = f"ended by {terminal.exit.signal}" if terminal.exit.signal else f"exit {terminal.exit.code}"
+    error = ""
+    if terminal.error is not None:
+        error = f"; error {terminal.error.code or 'without code'}: {terminal.error.message}"
+    return f"{done}; RECORDs counted: {terminal.counted}; {ended}{error}"
+
+
+def _write_checkpoints(page: Page, decision: Any) -> None:
+    styles = {"commit": "good", "withhold": "bad"}
+    _write_table(
+        page,
+        "CHECKPOINT",
+        ("RULES SAY", "WHAT HAPPENED", "CURSOR", "STAGED", "REASONS"),
+        (
+            (
+                one.stream,
+                one.decision,
+                (one.outcome or "not recorded").replace("_", " "),
+                f"entry {one.cursor_entry}",
+                str(one.staged_total),
+                ", ".join(f"{reason.code} [{reason.clause}]" for reason in one.reasons),
+            )
+            for one in decision.checkpoints
+        ),
+        [styles.get(one.decision, "warn") for one in decision.checkpoints],
+    )
+    if not decision.checkpoints:
+        page.blank()
+        page.line("No checkpoint was staged.")
+
+
+def _write_table(
+    page: Page,
+    first: str,
+    heads: tuple[str, ...],
+    rows: Iterable[tuple[str, ...]],
+    styles: Iterable[str] = (),
+) -> None:
+    table = list(rows)
+    if table:
+        page.blank()
+        page.columns([(first, *heads), *table], styles=styles)
+
+
+def _write_lists(page: Page, decision: Any) -> None:
+    totals = decision.totals
+    if totals.skips or totals.gaps or totals.interactions:
+        page.blank()
+    for skip in decision.skips:
+        what = f"{skip.stream or 'the run'}: {skip.reason or 'no reason'}"
+        _labelled(page, "skip", what, (skip.entry,))
+    for gap in decision.gaps:
+        accounted = (
+            f"accounted for by entry {gap.accounted_by}" if gap.accounted_by else "accounts for nothing"
+        )
+        what = f"{gap.stream} under {gap.parent or 'no parent'}: {gap.record_key or 'no key'}, {accounted}"
+        _labelled(page, "gap", what, (gap.entry,))
+    for asked in decision.interactions:
+        answer = asked.answer or ("timed out" if asked.timed_out else "no answer")
+        _labelled(page, "question", f"{asked.kind or 'erased'}: {answer}", (asked.entry,))
+
+
+def _write_said(page: Page, decision: Any, catalogue: Catalogue) -> None:
+    if decision.violations or decision.findings or decision.discrepancies or decision.unknowns:
+        page.blank()
+    for one in decision.discrepancies:
+        sentence = fill(catalogue.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
+        _labelled(page, "differs", sentence, one.entries, style="loud")
+    for one in decision.violations:
+        _labelled(page, "violation", catalogue.fault(one.code, one.detail), (one.entry,), one.clause)
+    for one in decision.findings:
+        _labelled(page, "finding", catalogue.fault(one.code, one.detail), one.entries, one.clause)
+    for one in decision.unknowns:
+        _labelled(page, "not known", catalogue.unknowns.get(one.what, one.what), (), style="dim")
+
+
+def _labelled(
+    page: Page, label: str, text: str, entries: tuple[int, ...], clause: str = "", style: str = ""
+) -> None:
+    where = f" (entry {', '.join(map(str, entries[:10]))})" if entries else ""
+    cited = f" [{clause}]" if clause else ""
+    page.line(f"{label:<11}{text}{where}{cited}", style, hang=11)
