@@ -1,69 +1,23 @@
-"""What the members of each message must hold, as tables.
+"""What each message must be, as tables.
 
 :func:`shape_message` turns a decoded JSON object into a message by the table of its type, or says which
-member is at fault and what belongs there. ``null`` is read as absent. Where the specification gives only a
-type, the tables ask what the reference implementation asks: strings that people read are not blank, counts
-are finite and not negative, an error code matches its pattern.
-
-This is the complete judge of shape. ``decode`` has a shortcut for well-formed RECORDs, and nothing else.
+member is at fault and what belongs there. ``null`` is read as absent. This is the complete judge of shape;
+``decode`` has a shortcut for well-formed RECORDs, and nothing else.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, get_args
 
-from ledger.core.json_reader import Json, is_finite, is_number, printable, whole_number
+from ledger.core.json_reader import Json, printable
 from ledger.dialects.collection_profile import messages as m
-
-MAX_COUNT = 9007199254740991
-"""2**53 - 1, the largest count that STREAM_EVIDENCE and a continuation may carry."""
-
-# White space as the reference implementation's language trims it.
-_WHITE_SPACE = (
-    "".join(
-        map(
-            chr,
-            (
-                9,
-                10,
-                11,
-                12,
-                13,
-                32,
-                0xA0,
-                0x1680,
-                *range(0x2000, 0x200B),
-                0x2028,
-                0x2029,
-                0x202F,
-                0x205F,
-                0x3000,
-            ),
-        )
-    )
-    + "\ufeff"
-)
-_ERROR_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
-_RECOVERY_ACTIONS = get_args(m.RecoveryAction)
-
-
-class Bad(Exception):
-    """A value that does not belong where it stands; ``expected`` says what does, as a code."""
-
-    def __init__(self, expected: str, *, member: str = "", clause: str = "") -> None:
-        self.expected = expected
-        self.member = member
-        self.clause = clause
-
-
-Reader: TypeAlias = Callable[[Json], Any]
+from ledger.dialects.collection_profile import values as v
 
 
 class Member(NamedTuple):
     """One row of a shape: a member, how its value is read, whether it must be there, and the clause."""
 
     name: str
-    read: Reader
+    read: v.Reader
     clause: str
     required: bool = False
 
@@ -75,167 +29,19 @@ class Shape(NamedTuple):
     members: tuple[Member, ...]
 
 
-def is_blank(text: str) -> bool:
-    """Tell whether a string holds nothing but white space."""
-    return not text.strip(_WHITE_SPACE)
-
-
-# Readers: each returns the value as the struct holds it, or raises Bad.
-
-
-def _string(value: Json) -> str:
-    if not isinstance(value, str):
-        raise Bad("string")
-    return value
-
-
-def _words(value: Json) -> str:
-    if not isinstance(value, str) or is_blank(value):
-        raise Bad("non_blank_string")
-    return value
-
-
-def _flag(value: Json) -> bool:
-    if not isinstance(value, bool):
-        raise Bad("boolean")
-    return value
-
-
-def _true(value: Json) -> bool:
-    if value is not True:
-        raise Bad("true")
-    return True
-
-
-def _object(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        raise Bad("object")
-    return value
-
-
-def _object_map(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
-        raise Bad("object_of_objects")
-    return value
-
-
-def _cursor_map(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict) or not all(
-        item is None or isinstance(item, dict) for item in value.values()
-    ):
-        raise Bad("object_of_cursors")
-    return value
-
-
-def _anything(value: Json) -> Json:
-    return value
-
-
-def _measure(value: Json) -> Json:
-    if not is_finite(value) or value < 0:
-        raise Bad("count")
-    return value
-
-
-def _duration(value: Json) -> Json:
-    if not is_finite(value) or value <= 0:
-        raise Bad("positive_number")
-    return value
-
-
-def _whole(value: Json) -> int:
-    number = whole_number(value)
-    if number is None or number < 0:
-        raise Bad("whole_number")
-    return number
-
-
-def _safe_whole(value: Json) -> int:
-    number = whole_number(value)
-    if number is None or not 0 <= number <= MAX_COUNT:
-        raise Bad("safe_whole_number")
-    return number
-
-
-def _record_key(value: Json) -> str | tuple[str, ...]:
-    parts = value if isinstance(value, list) else [value]
-    if not parts or not all(isinstance(part, str) and part for part in parts):
-        raise Bad("record_key")
-    return tuple(value) if isinstance(value, list) else str(value)
-
-
-def _key(value: Json) -> m.Key:
-    if isinstance(value, str) or is_number(value):
-        return value  # type: ignore[no-any-return]
-    raise Bad("string_or_number")
-
-
-def _keys(value: Json) -> tuple[m.Key, ...]:
-    if not isinstance(value, list):
-        raise Bad("array_of_keys")
-    try:
-        return tuple(_key(item) for item in value)
-    except Bad:
-        raise Bad("array_of_keys") from None
-
-
-def _strings(value: Json) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Bad("array_of_strings")
-    return tuple(value)
-
-
-def _names(value: Json) -> tuple[str, ...]:
-    names = _strings(value)
-    if any(is_blank(name) for name in names):
-        raise Bad("array_of_names")
-    return names
-
-
-def _one_of(*allowed: str) -> Reader:
-    def read(value: Json) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise Bad("one_of:" + ",".join(allowed))
-        return value
-
-    return read
-
-
-def _error_code(value: Json) -> str:
-    if not isinstance(value, str) or not _ERROR_CODE.fullmatch(value):
-        raise Bad("error_code")
-    return value
-
-
-def _recovery_hint(value: Json) -> m.RecoveryHint:
-    """Read the bare string or the object form; the action is mandatory in both (hint/1..3)."""
-    if isinstance(value, str) and value in _RECOVERY_ACTIONS:
-        return m.RecoveryHint(action=value)  # type: ignore[arg-type]
-    if not isinstance(value, dict):
-        raise Bad("recovery_hint", clause="hint/1")
-    action, retryable = value.get("action"), value.get("retryable")
-    if action is None:
-        raise Bad("recovery_action", member="action", clause="hint/2")
-    if not isinstance(action, str) or action not in _RECOVERY_ACTIONS:
-        raise Bad("recovery_action", member="action", clause="hint/3")
-    if retryable is not None and not isinstance(retryable, bool):
-        raise Bad("boolean", member="retryable", clause="hint/1")
-    return m.RecoveryHint(action=action, retryable=retryable)  # type: ignore[arg-type]
-
-
-def _nested(shape: Shape) -> Reader:
+def _nested(shape: Shape) -> v.Reader:
     def read(value: Json) -> Any:
-        return _build(shape, _object(value))
+        return _build(shape, v.read_object(value))
 
     return read
 
 
-def _list_of(shape: Shape, expected: str) -> Reader:
+def _list_of(shape: Shape, expected: str) -> v.Reader:
     read = _nested(shape)
 
     def read_all(value: Json) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise Bad(expected)
+            raise v.Bad(expected)
         return tuple(read(item) for item in value)
 
     return read_all
@@ -252,13 +58,13 @@ def _build(shape: Shape, value: Mapping[str, Json]) -> Any:
         raw = value.get(name)
         if raw is None:
             if required:
-                raise Bad("present", member=name, clause=clause)
+                raise v.Bad("present", member=name, clause=clause)
             continue
         try:
             read[name] = reader(raw)
-        except Bad as bad:
+        except v.Bad as bad:
             path = f"{name}.{bad.member}" if bad.member else name
-            raise Bad(bad.expected, member=path, clause=bad.clause or clause) from None
+            raise v.Bad(bad.expected, member=path, clause=bad.clause or clause) from None
     return shape.build(**read)
 
 
@@ -267,13 +73,13 @@ def _build(shape: Shape, value: Mapping[str, Json]) -> Any:
 _CONTINUATION = Shape(
     lambda remaining, owner, **rest: m.Continuation(**rest),
     (
-        Member("boundary", _words, "skip/continuation", True),
-        Member("slice_start", _safe_whole, "skip/continuation", True),
-        Member("slice_end", _safe_whole, "skip/continuation", True),
-        Member("considered", _safe_whole, "skip/continuation", True),
-        Member("covered", _safe_whole, "skip/continuation", True),
-        Member("remaining", _true, "skip/continuation", True),
-        Member("owner", _one_of("runtime"), "skip/continuation", True),
+        Member("boundary", v.read_words, "skip/continuation", True),
+        Member("slice_start", v.read_safe_whole, "skip/continuation", True),
+        Member("slice_end", v.read_safe_whole, "skip/continuation", True),
+        Member("considered", v.read_safe_whole, "skip/continuation", True),
+        Member("covered", v.read_safe_whole, "skip/continuation", True),
+        Member("remaining", v.read_true, "skip/continuation", True),
+        Member("owner", v.reader_of("runtime"), "skip/continuation", True),
     ),
 )
 
@@ -281,39 +87,39 @@ _CONTINUATION = Shape(
 def _continuation(value: Json) -> m.Continuation:
     slice_: m.Continuation = _nested(_CONTINUATION)(value)
     if slice_.slice_end < slice_.slice_start:
-        raise Bad("not_before_slice_start", member="slice_end")
+        raise v.Bad("not_before_slice_start", member="slice_end")
     return slice_
 
 
 _OUTCOMES = Shape(
     m.Outcomes,
     tuple(
-        Member(name, _safe_whole, "evidence/4", True)
+        Member(name, v.read_safe_whole, "evidence/4", True)
         for name in ("emitted", "unchanged", "gapped", "unaccounted")
     ),
 )
 _DONE_ERROR = Shape(
     m.DoneError,
     (
-        Member("message", _words, "done/error", True),
-        Member("retryable", _flag, "done/error"),
-        Member("code", _error_code, "done/error"),
-        Member("recovery_hint", _recovery_hint, "hint/1"),
+        Member("message", v.read_words, "done/error", True),
+        Member("retryable", v.read_flag, "done/error"),
+        Member("code", v.read_error_code, "done/error"),
+        Member("recovery_hint", v.read_recovery_hint, "hint/1"),
     ),
 )
 _TIME_RANGE = Shape(
     m.TimeRange,
-    (Member("since", _words, "start/time_range"), Member("until", _words, "start/time_range")),
+    (Member("since", v.read_words, "start/time_range"), Member("until", v.read_words, "start/time_range")),
 )
 _SCOPE_STREAM = Shape(
     m.ScopeStream,
     (
-        Member("name", _string, "start/scope", True),
-        Member("resources", _strings, "start/resources"),
+        Member("name", v.read_string, "start/scope", True),
+        Member("resources", v.read_strings, "start/resources"),
         Member("time_range", _nested(_TIME_RANGE), "start/time_range"),
-        Member("fields", _names, "start/fields"),
-        Member("view", _anything, "start/view"),
-        Member("necessity", _anything, "start/necessity"),
+        Member("fields", v.read_names, "start/fields"),
+        Member("view", v.read_anything, "start/view"),
+        Member("necessity", v.read_anything, "start/necessity"),
     ),
 )
 _SCOPE = Shape(
@@ -334,88 +140,91 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
     "RECORD": Shape(
         m.Record,
         (
-            Member("stream", _string, "record/stream", True),
-            Member("key", _record_key, "record/key", True),
-            Member("data", _object, "record/data"),
-            Member("emitted_at", _words, "record/emitted_at", True),
-            Member("op", _one_of("upsert", "delete"), "record/op"),
+            Member("stream", v.read_string, "record/stream", True),
+            Member("key", v.read_record_key, "record/key", True),
+            Member("data", v.read_object, "record/data"),
+            Member("emitted_at", v.read_words, "record/emitted_at", True),
+            Member("op", v.reader_of("upsert", "delete"), "record/op"),
         ),
     ),
     "STATE": Shape(
         m.State,
-        (Member("stream", _string, "state/stream", True), Member("cursor", _anything, "state/cursor")),
+        (
+            Member("stream", v.read_string, "state/stream", True),
+            Member("cursor", v.read_anything, "state/cursor"),
+        ),
     ),
     "INTERACTION": Shape(
         m.Interaction,
         (
-            Member("request_id", _words, "interaction/request_id", True),
-            Member("kind", _one_of(*get_args(m.InteractionKind)), "interaction/kind", True),
-            Member("message", _words, "interaction/message", True),
-            Member("schema", _object, "interaction/schema"),
-            Member("timeout_seconds", _duration, "interaction/timeout_seconds"),
+            Member("request_id", v.read_words, "interaction/request_id", True),
+            Member("kind", v.reader_of(*get_args(m.InteractionKind)), "interaction/kind", True),
+            Member("message", v.read_words, "interaction/message", True),
+            Member("schema", v.read_object, "interaction/schema"),
+            Member("timeout_seconds", v.read_duration, "interaction/timeout_seconds"),
         ),
     ),
     "SKIP_RESULT": Shape(
         m.SkipResult,
         (
-            Member("stream", _words, "skip/stream"),
-            Member("reason", _words, "skip/reason"),
-            Member("message", _words, "skip/message"),
-            Member("recovery_hint", _recovery_hint, "hint/1"),
+            Member("stream", v.read_words, "skip/stream"),
+            Member("reason", v.read_words, "skip/reason"),
+            Member("message", v.read_words, "skip/message"),
+            Member("recovery_hint", v.read_recovery_hint, "hint/1"),
             Member("continuation", _continuation, "skip/continuation"),
         ),
     ),
     "DETAIL_COVERAGE": Shape(
         m.DetailCoverage,
         (
-            Member("reference_only", _true, "coverage/reference_only", True),
-            Member("stream", _string, "coverage/stream", True),
-            Member("state_stream", _string, "coverage/state_stream", True),
-            Member("required_keys", _keys, "coverage/required_keys", True),
-            Member("hydrated_keys", _keys, "coverage/hydrated_keys", True),
-            Member("gap_keys", _keys, "coverage/gap_keys"),
-            Member("optional_skip_keys", _anything, "coverage/keys"),
+            Member("reference_only", v.read_true, "coverage/reference_only", True),
+            Member("stream", v.read_string, "coverage/stream", True),
+            Member("state_stream", v.read_string, "coverage/state_stream", True),
+            Member("required_keys", v.read_keys, "coverage/required_keys", True),
+            Member("hydrated_keys", v.read_keys, "coverage/hydrated_keys", True),
+            Member("gap_keys", v.read_keys, "coverage/gap_keys"),
+            Member("optional_skip_keys", v.read_anything, "coverage/keys"),
         ),
     ),
     "DETAIL_GAP": Shape(
         m.DetailGap,
         (
-            Member("stream", _string, "gap/stream", True),
-            Member("parent_stream", _words, "gap/parent_stream"),
-            Member("record_key", _key, "gap/record_key"),
-            Member("reason", _words, "gap/reason"),
-            Member("retryable", _flag, "gap/retryable"),
-            Member("detail_locator", _object, "gap/detail_locator"),
-            Member("list_cursor", _object, "gap/list_cursor"),
-            Member("last_error", _object, "gap/last_error"),
-            Member("gap_id", _words, "gap/gap_id"),
-            Member("lease_id", _words, "gap/lease_id"),
+            Member("stream", v.read_string, "gap/stream", True),
+            Member("parent_stream", v.read_words, "gap/parent_stream"),
+            Member("record_key", v.read_key, "gap/record_key"),
+            Member("reason", v.read_words, "gap/reason"),
+            Member("retryable", v.read_flag, "gap/retryable"),
+            Member("detail_locator", v.read_object, "gap/detail_locator"),
+            Member("list_cursor", v.read_object, "gap/list_cursor"),
+            Member("last_error", v.read_object, "gap/last_error"),
+            Member("gap_id", v.read_words, "gap/gap_id"),
+            Member("lease_id", v.read_words, "gap/lease_id"),
         ),
     ),
     "STREAM_EVIDENCE": Shape(
         m.StreamEvidence,
         (
-            Member("reference_only", _true, "evidence/1", True),
-            Member("stream", _string, "evidence/2", True),
-            Member("considered", _safe_whole, "evidence/4", True),
+            Member("reference_only", v.read_true, "evidence/1", True),
+            Member("stream", v.read_string, "evidence/2", True),
+            Member("considered", v.read_safe_whole, "evidence/4", True),
             Member("outcomes", _nested(_OUTCOMES), "evidence/4", True),
         ),
     ),
     "PROGRESS": Shape(
         m.Progress,
         (
-            Member("message", _words, "progress/message", True),
-            Member("stream", _string, "progress/stream"),
-            Member("count", _measure, "progress/count"),
-            Member("total", _measure, "progress/total"),
+            Member("message", v.read_words, "progress/message", True),
+            Member("stream", v.read_string, "progress/stream"),
+            Member("count", v.read_measure, "progress/count"),
+            Member("total", v.read_measure, "progress/total"),
         ),
     ),
     "DONE": Shape(
         _build_done,
         (
-            Member("status", _one_of("succeeded", "failed", "cancelled"), "done/status", True),
-            Member("records_emitted", _whole, "done/records_emitted", True),
-            Member("error", _object, "done/error"),
+            Member("status", v.reader_of("succeeded", "failed", "cancelled"), "done/status", True),
+            Member("records_emitted", v.read_whole, "done/records_emitted", True),
+            Member("error", v.read_object, "done/error"),
         ),
     ),
 }
@@ -425,19 +234,21 @@ RUNTIME_SHAPES: Mapping[str, Shape] = {
     "START": Shape(
         m.Start,
         (
-            Member("run_id", _words, "start/run_id", True),
-            Member("collection_mode", _one_of("full_refresh", "incremental"), "start/collection_mode", True),
+            Member("run_id", v.read_words, "start/run_id", True),
+            Member(
+                "collection_mode", v.reader_of("full_refresh", "incremental"), "start/collection_mode", True
+            ),
             Member("scope", _nested(_SCOPE), "start/scope", True),
-            Member("state", _cursor_map, "start/state"),
-            Member("bindings", _object_map, "start/bindings"),
+            Member("state", v.read_cursor_map, "start/state"),
+            Member("bindings", v.read_object_map, "start/bindings"),
         ),
     ),
     "INTERACTION_RESPONSE": Shape(
         m.InteractionResponse,
         (
-            Member("request_id", _string, "interaction/request_id", True),
-            Member("status", _one_of("success", "cancelled", "timeout"), "interaction/status", True),
-            Member("data", _anything, "interaction/data"),
+            Member("request_id", v.read_string, "interaction/request_id", True),
+            Member("status", v.reader_of("success", "cancelled", "timeout"), "interaction/status", True),
+            Member("data", v.read_anything, "interaction/data"),
         ),
     ),
 }
@@ -464,7 +275,7 @@ def shape_message(shapes: Mapping[str, Shape], value: Json) -> Any:
         return m.Unknown(type=printable(value["type"]))
     try:
         return _build(shape, value)
-    except Bad as bad:
+    except v.Bad as bad:
         stream = value.get("stream")
         return m.Misshapen(
             type=value["type"],
