@@ -124,6 +124,7 @@ REASONS: Mapping[str, str] = {
     "restart_gap_pending": "The controller was lost while {stream} still owed details.",
     "restart_coverage_unproven": "The controller was lost; {stream} left {keys} unaccounted for.",
     "restart_stream_failed": "The controller was lost after {stream} was reported as failed.",
+    "run_refused": "The run was refused, and commits nothing.",
     "run_cancelled": "The run was cancelled, and a cancelled run commits nothing.",
     "run_violated": "The run broke the protocol, and commits nothing.",
     "run_failed": "The run failed without certifying which streams did, and commits nothing.",

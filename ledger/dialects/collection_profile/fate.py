@@ -41,7 +41,7 @@ class Fate:
 
 def resolve_fate(state: State) -> Fate:
     """Resolve the fate of the run at the state's prefix."""
-    if state.refusals or (state.refused is not None and state.phase is not Phase.VIOLATED):
+    if state.refusals or state.phase is Phase.REFUSED:
         return Fate("refused", _refusal(state))
     if state.cancelled is not None:
         detail: Detail = {"text": printable(state.cancelled.text)[:200]}

@@ -80,6 +80,8 @@ def on_refused(state: State, entry: Entry, refused: o.RunRefused) -> None:
         state.note(Fault(code="refused_late", clause="binding/1", by="observer"), entry.seq)
     elif state.refused is None:
         state.refused = Ending(entry.seq, "refused_by_runtime", refused.reason)
+        if state.phase not in (Phase.CANCELLED, Phase.VIOLATED):
+            state.phase = Phase.REFUSED
 
 
 def on_timed_out(state: State, timed_out: o.InteractionTimedOut) -> None:

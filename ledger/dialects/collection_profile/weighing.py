@@ -52,6 +52,8 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
         return _run_reason(cause.code, cause.clause, entries)
     if state.opened is not None and state.opened.namespace is None:
         return _run_reason("single_use", "runtime/7", (1,))
+    if fate.status == "refused":
+        return _run_reason("run_refused", "binding/1", entries)
     if fate.status == "cancelled":
         return _run_reason("run_cancelled", "done/cancellation", entries)
     if state.violations:
