@@ -7,6 +7,7 @@ number of fraction digits and any offset; they are compared as instants, exactly
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import TypeAlias
 
 Instant: TypeAlias = tuple[int, str]
@@ -15,7 +16,7 @@ Instant: TypeAlias = tuple[int, str]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _INSTANT = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?",
+    r"(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?",
     re.ASCII,
 )
 
@@ -35,10 +36,9 @@ def read_instant(text: str) -> Instant | None:
     match = _INSTANT.fullmatch(text)
     if match is None:
         return None
-    year, month, day, hour, minute, second, fraction, sign, off_hour, off_minute = match.groups()
-    try:
-        days = date(int(year), int(month), int(day)).toordinal() - _EPOCH_DAY
-    except ValueError:
+    day, hour, minute, second, fraction, sign, off_hour, off_minute = match.groups()
+    days = _days(day)
+    if days is None:
         return None
     if hour is None:
         return days * 86400, ""
@@ -52,6 +52,15 @@ def read_instant(text: str) -> Instant | None:
             return None
         seconds -= (oh * 3600 + om * 60) * (1 if sign == "+" else -1)
     return seconds, (fraction or "").rstrip("0")
+
+
+@lru_cache(maxsize=4096)
+def _days(day: str) -> int | None:
+    """Return the days from the epoch to ``YYYY-MM-DD``, None where there is no such day."""
+    try:
+        return date.fromisoformat(day).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
 
 
 def read_micros(text: str) -> int | None:
