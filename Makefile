@@ -4,7 +4,6 @@
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .demo
-RUNLEDGER := $(BIN)/runledger -l $(DEMO)/ledger.db
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check docs-check format clean
@@ -15,9 +14,10 @@ help:  ## show this list
 
 demo: $(VENV)/installed  ## import the sample runs, list them, explain a withheld checkpoint of a real one
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	$(RUNLEDGER) import sample_runs
-	$(RUNLEDGER) runs
-	$(RUNLEDGER) why run_groupme-4-one-blob-down
+	@$(call show,import sample_runs)
+	@$(call show,runs)
+	@$(call show,why run_groupme-4-one-blob-down)
+	@printf '\nThe ledger stays in %s: try  %s -l %s show @latest\n' $(DEMO)/ledger.db $(BIN)/runledger $(DEMO)/ledger.db
 
 test: $(VENV)/installed-dev  ## run the tests
 	$(BIN)/python -m pytest
@@ -39,15 +39,20 @@ clean:  ## remove caches and the demo ledger; .venv stays
 	rm -rf $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find cli ledger tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Shows a command as it would be typed, and runs it on the demo's ledger.
+show = printf '\n$$ runledger %s\n\n' '$(1)' && RUNLEDGER=$(DEMO)/ledger.db $(BIN)/runledger $(1)
+
 # Two stamps: the demo runs without the development tools.
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(call create_venv)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	@echo "Installing what is pinned in constraints.txt"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml constraints.txt
 	@$(call create_venv)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@echo "Installing what is pinned in constraints.txt"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[dev]'
 	@touch $(VENV)/installed $@
 
 # Uses .venv as it is where it works; else takes the first Python that is new enough and can build one.
