@@ -77,7 +77,7 @@ REJECTED: list[tuple[str, str, Message]] = [
     ("outcomes true and false", "evidence/4", {**changed(emitted=True, unchanged=False), "considered": 4}),
     ("halves that add up", "evidence/4", {**evidence("c", 7.5, 2.5), "considered": 10}),
     ("a text", "evidence/4", changed(emitted="200")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("message", [s[1] for s in SOUND], ids=[s[0] for s in SOUND])

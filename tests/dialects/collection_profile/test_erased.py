@@ -1,0 +1,224 @@
+"""Erased bodies: what the columns still say, what rests on the rest; erasing never commits anything."""
+
+import pytest
+
+from ledger.core.observations import (
+    CancelRequested,
+    CheckpointCommitted,
+    ControllerLost,
+    Decided,
+    EntriesErased,
+    Observation,
+    RunClosed,
+)
+from tests.dialects.collection_profile.runs import (
+    TEXT,
+    Erased,
+    Message,
+    Sent,
+    Step,
+    answer,
+    broken,
+    certified,
+    child,
+    committable,
+    coverage,
+    decide,
+    detail,
+    done,
+    evidence,
+    exited,
+    gap,
+    interaction,
+    progress,
+    reasons,
+    record,
+    row,
+    skip,
+    start,
+    state,
+    streams,
+    succeeded,
+    unknowns,
+    verdicts,
+)
+
+M = streams("p", "q", "free", c=child("p"), one=detail("p"), two=detail("p", "q"))
+ONE = streams("p", "free", c=child("p"), d=detail("p"))
+A = streams("a", "b")
+STATES: list[Step] = [state("p"), state("free")]
+REPORT = coverage("d", "p", ["k"], ["k"])
+
+
+def test_an_erased_record_still_counts_as_a_record_of_its_stream() -> None:
+    scope = {"name": "a", "resources": ["other"], "fields": [], "time_range": {"since": "2026-01-01"}}
+    decision = decide(
+        A, start(scope), Erased(record("a")), record("a", "other", data={}), state("a"), done(2), exited(0)
+    )
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+    assert decision.terminal.counted == 2
+    assert [(r.stream, r.emitted) for r in decision.records] == [("a", 2)]
+    assert decision.unknowns[-1].what == "erased"
+    assert decision.unknowns[-1].entries == (3,)
+
+
+@pytest.mark.parametrize("line", [progress(), evidence("c"), interaction()])
+def test_what_no_checkpoint_rests_on_makes_none_indeterminate(line: Message) -> None:
+    answered = [answer()] if line["type"] == "INTERACTION" else []
+    decision = succeeded(ONE, *STATES, REPORT, Erased(line), *answered)
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"p": "commit", "free": "commit"})
+
+
+def test_an_erased_answer_answers() -> None:
+    decision = succeeded(A, state("a"), interaction(), Erased(answer()))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+def test_erased_evidence_is_not_read_as_inheritance() -> None:
+    assert row(succeeded(ONE, Erased(evidence("c"))), "c", "p").condition == "unknown"
+
+
+def test_an_erased_skip_does_not_hide_evidence_that_can_be_read() -> None:
+    one = row(succeeded(ONE, evidence("c", 5), Erased(skip("c", "x"))), "c", "p")
+    assert (one.condition, one.required) == ("complete", 5)
+
+
+RESTS: list[tuple[str, list[Step], list[str]]] = [
+    ("a report", [Erased(REPORT)], ["free"]),
+    ("a gap that a report lists", [Erased(gap("d")), coverage("d", "p", ["k"], gap_keys=["k"])], ["free"]),
+    ("the newest STATE", [REPORT, Erased(state("p"))], ["free"]),
+    ("an older STATE", [REPORT, Erased(state("free")), state("free")], ["p", "free"]),
+    ("a skip, in a run that succeeded", [REPORT, Erased(skip("free"))], ["p", "free"]),
+    ("a report of another stream", [REPORT, Erased(coverage("free", "free"))], ["p"]),
+]
+
+
+@pytest.mark.parametrize(("lines", "commits"), [r[1:] for r in RESTS], ids=[r[0] for r in RESTS])
+def test_an_erased_message_makes_indeterminate_what_rests_on_it_and_no_more(
+    lines: list[Step], commits: list[str]
+) -> None:
+    decision = succeeded(ONE, *STATES, *lines)
+    expected = {name: "commit" if name in commits else "indeterminate" for name in ("p", "free")}
+    assert verdicts(decision) == expected
+    for name in set(expected) - set(commits):
+        assert reasons(decision, name) == ["entry_erased"]
+
+
+def test_an_erased_skip_leaves_certification_open() -> None:
+    decision = certified(A, state("a"), state("b"), Erased(skip("b")))
+    assert committable(decision) == []
+    assert verdicts(decision)["a"] == "indeterminate"
+
+
+def test_an_erased_skip_beside_another_touches_only_what_it_may_cover() -> None:
+    three = streams("a", "b", "c")
+    decision = certified(three, state("a"), state("b"), state("c"), skip("a"), Erased(skip("b")))
+    assert decision.certified
+    assert verdicts(decision)["b"] in ("indeterminate", "withhold")
+    assert (verdicts(decision)["a"], verdicts(decision)["c"]) == ("withhold", "commit")
+
+
+@pytest.mark.parametrize("line", [Erased(done()), Erased(done(0, "failed"))])
+def test_an_erased_done_makes_the_run_indeterminate(line: Step) -> None:
+    decision = decide(A, start("a"), state("a"), line, exited(0))
+    assert (decision.status, verdicts(decision)) == ("indeterminate", {"a": "indeterminate"})
+    assert decision.terminal.entry == 4
+
+
+def test_an_erased_start_or_opening_makes_the_run_indeterminate() -> None:
+    for steps in ([Erased(start("a")), state("a"), done(), exited(0)], [Erased(start("a"))]):
+        assert decide(A, *steps).status == "indeterminate"
+
+
+def test_an_erased_line_of_no_known_type_makes_the_run_indeterminate() -> None:
+    for line in ("{", {"type": "BLOB"}, "[]"):
+        decision = decide(A, start("a"), state("a"), Erased(line), done(), exited(0))
+        assert decision.status == "indeterminate"
+        assert committable(decision) == []
+
+
+# What a line broke by coming when it came, it broke whatever it said.
+
+
+@pytest.mark.parametrize(
+    "line", [record("a"), state("a"), progress(), skip("a"), done(), interaction("req_2")]
+)
+def test_an_erased_line_while_a_question_waits_still_breaks_the_protocol(line: Message) -> None:
+    decision = decide(A, start("a"), state("a"), interaction(), Erased(line), answer(), done(), exited(0))
+    assert broken(decision) == (5, "message_while_waiting", "session/waiting")
+    assert committable(decision) == []
+
+
+@pytest.mark.parametrize("line", [record("a"), state("a"), progress(), done()])
+def test_an_erased_line_after_done_still_breaks_the_protocol(line: Message) -> None:
+    decision = decide(A, start("a"), state("a"), done(), Erased(line), exited(0))
+    assert broken(decision) == (5, "message_after_done", "session/done")
+    assert decision.terminal.counted == 0
+
+
+def test_an_erased_line_before_start_still_came_before_it() -> None:
+    decision = decide(A, Erased(record("a")), start("a"), state("a"), done(1), exited(0))
+    assert broken(decision) == (3, "line_before_start", "connector/1")
+
+
+def test_without_start_an_erased_first_line_begins_the_run_too() -> None:
+    decision = decide(A, Erased(state("a")), Erased(record("b")), done(1), exited(0))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "indeterminate"})
+    assert [(r.stream, r.emitted) for r in decision.records] == [("b", 1)]
+
+
+@pytest.mark.parametrize("second", [Erased(start("a")), Erased(answer())])
+def test_an_erased_line_that_the_runtime_must_not_send_still_breaks_the_protocol(second: Step) -> None:
+    decision = decide(A, start("a"), state("a"), second, done(), exited(0))
+    assert decision.status == "failed"
+    assert decision.violations[0].by == "runtime"
+
+
+# Observations: what they are is in their columns.
+
+COMMITTED = CheckpointCommitted(stream="a", namespace="global", cursor_seq=3)
+CUT = Decided(ruleset=TEXT, through_seq=5, decision="sha256:x")
+
+
+def test_an_erased_cancellation_still_cancels() -> None:
+    steps: list[Step] = [start("a"), state("a"), done(), Erased(CancelRequested(reason="private")), exited(0)]
+    decision = decide(A, *steps)
+    assert (decision.status, committable(decision)) == ("cancelled", [])
+
+
+@pytest.mark.parametrize("cut", [CUT, COMMITTED])
+def test_an_erased_cut_still_cuts(cut: Observation) -> None:
+    steps: list[Step] = [start("a"), state("a"), done(), exited(0), Erased(cut), CancelRequested()]
+    assert decide(A, *steps).status == "succeeded"
+
+
+def test_an_erased_loss_of_the_controller_is_still_one() -> None:
+    assert decide(A, start("a"), state("a"), Erased(ControllerLost(reason="private"))).status == "abandoned"
+
+
+def test_an_erased_closing_still_closes() -> None:
+    assert decide(A, start("a"), done(), Erased(RunClosed())).status == "succeeded"
+
+
+def test_an_erased_exit_commits_nothing_that_the_exit_forbade() -> None:
+    decision = decide(A, start("a"), state("a"), done(), Erased(exited(1)))
+    assert "exit_status" in unknowns(decision) or committable(decision) == []
+
+
+def test_the_word_of_an_erasure_changes_nothing_by_itself() -> None:
+    told = EntriesErased(entries=(3,), reason="asked")
+    decision = decide(A, start("a"), record("a"), state("a"), done(1), told, exited(0))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+def test_everything_erased_decides_nothing() -> None:
+    lines: list[Step] = [record("a"), state("a"), coverage("a", "a"), done(1)]
+    decision = decide(A, Erased(start("a")), *(Erased(line) for line in lines))  # type: ignore[arg-type]
+    assert decision.status == "indeterminate"
+    assert committable(decision) == []
+
+
+@pytest.mark.parametrize("blank", [Erased(""), Erased(Sent(""))])
+def test_an_erased_blank_line_commits_nothing_by_being_erased(blank: Step) -> None:
+    decision = decide(A, start("a"), state("a"), done(), blank, exited(0))
+    assert decision.status in ("succeeded", "indeterminate")
