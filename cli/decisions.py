@@ -5,15 +5,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from cli.options import Common
+from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
 from ledger.replay.replay import dialect_named, opening, replay
 
 
 @contextmanager
 def open_ledger(common: Common, *, write: bool = False) -> Iterator[Store]:
-    """Open the ledger, and close it in the end; only ``write`` creates it."""
+    """Open the ledger, and close it in the end; only ``write`` creates it.
+
+    Raises:
+        NotFoundError: there is none, and it was not to be created.
+    """
     from ledger.log.sqlite_store import SqliteStore
 
+    if not write and not common.ledger.exists():
+        raise NotFoundError(
+            f"there is no ledger at {common.ledger}; `runledger import FILE` makes one, "
+            "and -l PATH or the variable RUNLEDGER names another"
+        )
     store = SqliteStore.open(common.ledger, create=write, read_only=not write)
     try:
         yield store

@@ -4,24 +4,29 @@
 0     yes, done
 1     the answer is no, or it differs
 2     wrong usage
-3     the input could not be read
+3     the input could not be read, or the file system refused
 4     not found
 5     the ledger is busy, locked, of a newer format or not ours
 6     integrity broken
 70    a bug in Run Ledger
 130   interrupted
 ====  ==========================================================
+
+Invariant: an error that nobody foresaw ends in 70, never in 1, and shows a traceback only to who asks.
 """
 
+import io
 import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 import typer
 
-from ledger.errors import LedgerError
+from cli.page import visible
+from ledger.errors import InputError, LedgerError
 
 YES = 0
 NO = 1
@@ -31,34 +36,59 @@ INTERRUPTED = 130
 
 def say(text: str) -> None:
     """Talk to the person: one line on stderr."""
-    from cli.page import visible
-
-    sys.stderr.write(f"runledger: {visible(text)}\n")
+    with suppress(OSError):  # a stderr that nobody reads any more must not change how the command ends
+        sys.stderr.write(f"runledger: {visible(text)}\n")
 
 
 @contextmanager
 def exits() -> Iterator[None]:
-    """Turn whatever a command raises into one line on stderr and an exit status."""
+    """Turn whatever is raised inside into one line on stderr and an exit status."""
     try:
-        yield
-        sys.stdout.flush()
-    except LedgerError as error:
-        say(str(error))
-        raise typer.Exit(error.exit_status) from None
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is still buffered goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(YES) from None
-    except KeyboardInterrupt:
-        say("interrupted")
-        raise typer.Exit(INTERRUPTED) from None
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
     except (typer.Exit, typer.Abort):
         raise
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # typer has already made an exit status of it
+            _stop(YES)
+        raise
+    except LedgerError as error:
+        _stop(error.exit_status, str(error))
+    except KeyboardInterrupt:
+        _stop(INTERRUPTED, "interrupted")
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _stop(YES)
+    except OSError as error:
+        named = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        _stop(InputError.exit_status, f"{named}the system refused: {error.strerror or error}")
     except Exception as error:
         if os.environ.get("RUNLEDGER_TRACEBACK"):
             traceback.print_exc()
-        say(
-            f"this is a bug in runledger: {type(error).__name__}: {error}; "
-            "run it again with RUNLEDGER_TRACEBACK=1 to see where"
-        )
-        raise typer.Exit(BUG) from None
+        what = f"{type(error).__name__}: {error}"
+        how = "run it again with RUNLEDGER_TRACEBACK=1 to see where"
+        _stop(BUG, f"this is a bug in runledger: {what}; {how}")
+
+
+def ready_streams() -> None:
+    """Let stdout and stderr take any text, what they cannot encode spelled out; what is closed is empty."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - lives on
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives on
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop(status: int, text: str = "") -> NoReturn:
+    if text:
+        say(text)
+    try:
+        sys.stdout.flush()
+    except OSError:  # what is still buffered goes nowhere, also when the interpreter ends
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(status) from None

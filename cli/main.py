@@ -1,13 +1,28 @@
 """``runledger``: the commands, assembled."""
 
+import re
 from typing import Annotated
 
 import typer
 
 from cli.commands import export, import_, log, manifest, rules, runs, show, why
-from cli.exits import INTERRUPTED, say
-from cli.options import ColorOption, Given, LedgerOption, OutputOption, RulesetOption, command
+from cli.exits import exits, ready_streams
+from cli.options import (
+    ColorOption,
+    LedgerOption,
+    OutputOption,
+    RulesetOption,
+    command,
+    examples,
+    keep_options,
+)
 from ledger import __version__
+
+EXAMPLES = """Examples:
+
+  runledger import sample_runs
+
+  runledger why @latest"""
 
 app = typer.Typer(
     name="runledger",
@@ -15,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(EXAMPLES),
 )
 
 
@@ -36,19 +52,24 @@ def runledger(
     ] = False,
 ) -> None:
     """An event-sourced ledger of data-collection runs: find out why a checkpoint was withheld."""
-    ctx.obj = Given(ledger=ledger, output=output, ruleset=ruleset, color=color)
+    keep_options(ctx, ledger, output, ruleset, color)
 
 
-for verb, module in (
-    ("import", import_),
-    ("runs", runs),
-    ("why", why),
-    ("show", show),
-    ("log", log),
-    ("export", export),
+def _short(sentence: str) -> str:
+    """Return what fits in the list of commands: the sentence up to where it begins to explain."""
+    return re.split(r"[;:,]", sentence)[0].rstrip(".") + "."
+
+
+for verb, module, function in (
+    ("import", import_, import_.import_),
+    ("runs", runs, runs.runs),
+    ("why", why, why.why),
+    ("show", show, show.show),
+    ("log", log, log.log),
+    ("export", export, export.export),
 ):
-    app.command(verb, epilog=module.EXAMPLES)(
-        command(getattr(module, verb if verb != "import" else "import_"))
+    app.command(verb, epilog=examples(module.EXAMPLES), short_help=_short(function.__doc__ or ""))(
+        command(function)
     )
 app.add_typer(manifest.app, name="manifest")
 app.add_typer(rules.app, name="rules")
@@ -56,8 +77,6 @@ app.add_typer(rules.app, name="rules")
 
 def main() -> None:
     """Run the command line and exit."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        say("interrupted")
-        raise SystemExit(INTERRUPTED) from None
+    ready_streams()
+    with exits():
+        app(prog_name="runledger")

@@ -1,7 +1,8 @@
 """The options that every command has, before or after the verb, and how a command gets them.
 
 A command takes a :class:`Common` named ``common``; :func:`command` gives its function the four options
-instead, lets those after the verb win over those before it, and turns errors into exit statuses.
+instead, lets those after the verb win over those that :func:`keep_options` kept before it, and turns errors
+into exit statuses.
 """
 
 import inspect
@@ -94,16 +95,27 @@ ColorOption = Annotated[
 _OPTIONS = {"ledger": LedgerOption, "output": OutputOption, "ruleset": RulesetOption, "color": ColorOption}
 
 
-def resolve(before: Given, after: Given) -> Common:
-    """Join what was given before and after the verb with the environment and the defaults."""
+def keep_options(
+    ctx: typer.Context,
+    ledger: LedgerOption = None,
+    output: OutputOption = None,
+    ruleset: RulesetOption = None,
+    color: ColorOption = None,
+) -> None:
+    """Keep the options that stand before a verb, for the command behind it."""
+    given = Given(ledger=ledger, output=output, ruleset=ruleset, color=color)
+    ctx.obj = _joined(ctx.obj or Given(), given)
+
+
+def resolve(given: Given) -> Common:
+    """Fill up what was given from the environment and the defaults."""
     told = os.environ.get("RUNLEDGER")
-    color = after.color or before.color or Color.AUTO
     wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return Common(
-        ledger=after.ledger or before.ledger or (Path(told) if told else DEFAULT_LEDGER),
-        output=after.output or before.output or Output.TEXT,
-        ruleset=after.ruleset or before.ruleset,
-        color=color is Color.ALWAYS or (color is Color.AUTO and wanted),
+        ledger=given.ledger or (Path(told) if told else DEFAULT_LEDGER),
+        output=given.output or Output.TEXT,
+        ruleset=given.ruleset,
+        color=wanted if given.color in (None, Color.AUTO) else given.color is Color.ALWAYS,
     )
 
 
@@ -112,9 +124,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     def run(ctx: typer.Context, **given: Any) -> None:
         after = Given(**{name: given.pop(name) for name in _OPTIONS})
-        before = ctx.find_root().obj or Given()
         with exits():
-            function(common=resolve(before, after), **given)
+            function(common=resolve(_joined(ctx.obj or Given(), after)), **given)
 
     own = inspect.signature(function, eval_str=True).parameters
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -130,3 +141,12 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     return run
+
+
+def examples(text: str) -> str:
+    """Return the examples of a help page in a form that typer does not wrap."""
+    return "\b\n" + text.replace("\n\n", "\n")
+
+
+def _joined(before: Given, after: Given) -> Given:
+    return Given(**{name: getattr(after, name) or getattr(before, name) for name in _OPTIONS})

@@ -1,40 +1,48 @@
-"""Data on stdout: as a text table, a JSON document, JSON lines or CSV, with the same names in each."""
+"""Data on stdout: as a text table, a JSON document, JSON lines or CSV, with the same names in each.
+
+Rows are printed as they come, so that a run of a million entries needs no more memory than a short one. On a
+terminal, control characters are spelled out; everywhere else bytes are what they are.
+"""
 
 import csv
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
 
 from cli.options import Common, Output
+from cli.page import visible
 
 Row = Mapping[str, Any]
 
+ROWS_MEASURED = 1000
+"""Rows of a table that are read before the first is printed, to find how wide its columns are."""
 
-def print_rows(rows: Iterable[Row], columns: Sequence[str], common: Common) -> None:
+_NARROWEST = 20
+
+
+def print_rows(
+    rows: Iterable[Row], columns: Sequence[str], common: Common, *, optional: Sequence[str] = ()
+) -> None:
     """Print rows.
 
     Args:
-        rows: mappings that have at least the columns.
+        rows: mappings that have at least the columns, and the same members each.
         columns: the names that a table shows, in order; the other forms show every member.
         common: which form, and whether in colour.
+        optional: columns that a table leaves out where they are empty.
     """
     match common.output:
         case Output.JSON:
-            print_json(list(rows))
+            print_lines(_array(rows))
         case Output.JSONL:
-            for row in rows:
-                print_json(row)
+            print_lines(map(msgspec.json.encode, rows))
         case Output.CSV:
-            _print_csv(list(rows), columns)
+            _print_csv(iter(rows), columns)
         case Output.TEXT:
-            page = common.page()
-            heads = tuple(name.upper().replace("_", " ") for name in columns)
-            cells = [tuple(_cell(row.get(name)) for name in columns) for row in rows]
-            if cells:
-                page.columns([heads, *cells])
-                sys.stdout.write(page.text())
+            _print_table(iter(rows), columns, common, optional)
 
 
 def print_json(value: Any) -> None:
@@ -44,15 +52,71 @@ def print_json(value: Any) -> None:
 
 def print_bytes(body: bytes) -> None:
     """Print bytes as they are, and a line feed."""
+    print_lines([body])
+
+
+def print_lines(lines: Iterable[bytes]) -> None:
+    """Print lines of bytes as they are, each with a line feed."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(body + b"\n")
+    if sys.stdout.isatty():
+        for line in lines:
+            sys.stdout.write(visible(line.decode("utf-8", "backslashreplace")) + "\n")
+        return
+    for line in lines:
+        sys.stdout.buffer.write(line + b"\n")
 
 
-def _print_csv(rows: list[Row], columns: Sequence[str]) -> None:
-    names = list(dict.fromkeys([*columns, *(name for row in rows for name in row)]))
+def print_text(text: str) -> None:
+    """Print a text that is visible already, and a line feed."""
+    sys.stdout.write(text + "\n")
+
+
+def _array(rows: Iterable[Row]) -> Iterator[bytes]:
+    """Yield the lines of an array, one a row."""
+    held: bytes | None = None
+    for row in rows:
+        if held is not None:
+            yield held + b","
+        held = (b"[" if held is None else b" ") + msgspec.json.encode(row)
+    yield b"[]" if held is None else held + b"]"
+
+
+def _print_csv(rows: Iterator[Row], columns: Sequence[str]) -> None:
+    first = next(rows, {})
+    names = list(dict.fromkeys([*columns, *first]))
+    show = visible if sys.stdout.isatty() else str
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([_cell(row.get(name)) for name in names] for row in rows)
+    for row in chain([first] if first else [], rows):
+        writer.writerow([show(_cell(row.get(name))) for name in names])
+
+
+def _print_table(
+    rows: Iterator[Row], columns: Sequence[str], common: Common, optional: Sequence[str]
+) -> None:
+    first = list(islice(rows, ROWS_MEASURED))
+    if not first:
+        return
+    left_out = {name for name in optional if not any(row.get(name) for row in first)}
+    names = [name for name in columns if name not in left_out]
+    page = common.page()
+    heads = [name.upper().replace("_", " ") for name in names]
+    measured = [[visible(_cell(row.get(name))) for name in names] for row in first]
+    widths = [max(map(len, column)) for column in zip(heads, *measured, strict=True)]
+    room = page.width - sum(widths[:-1]) - 2 * len(widths[:-1]) if sys.stdout.isatty() else 0
+    sys.stdout.write(page.style(_line(heads, widths, room), "dim") + "\n")
+    later = ([visible(_cell(row.get(name))) for name in names] for row in rows)
+    for cells in chain(measured, later):
+        sys.stdout.write(_line(cells, widths, room) + "\n")
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
+    """Set cells under each other; the last is cut where a terminal has room for some of it."""
+    *inner, last = cells
+    if room >= _NARROWEST and len(last) > room:
+        last = last[: room - 1] + "…"
+    padded = (cell.ljust(width) for cell, width in zip(inner, widths, strict=False))
+    return "  ".join([*padded, last]).rstrip()
 
 
 def _cell(value: Any) -> str:

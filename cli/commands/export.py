@@ -3,8 +3,9 @@
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -22,6 +23,7 @@ EXAMPLES = """Examples:
   runledger export run_1 run_2 transcripts/"""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_LONGEST_STEM = 200
 
 
 def export(
@@ -37,20 +39,18 @@ def export(
 ) -> None:
     """Write runs as transcripts; importing one again gives the same log, byte for byte."""
     names, dest = split_dest(runs_and_dest)
+    is_one_file = dest == "-" or dest.endswith(".jsonl")
     with open_ledger(common) as store:
-        runs = [find_run(store, name) for name in names]
+        runs = list({run.run_no: run for run in (find_run(store, name) for name in names)}.values())
+        if is_one_file and len(runs) > 1:
+            raise UsageError(f"expected a folder for {len(runs)} runs, found {dest}, which holds one")
         if dest == "-":
-            for run in runs:
-                _export(store, run, sys.stdout.buffer)
+            _export(store, runs[0], sys.stdout.buffer)
             return
-        if len(runs) > 1 and dest.endswith(".jsonl"):
-            raise UsageError(f"expected a folder for {len(runs)} runs, found the file {dest}")
-        for run in runs:
-            path = (
-                Path(dest)
-                if dest.endswith(".jsonl")
-                else Path(dest) / f"{_UNSAFE.sub('_', run.run_id)}.jsonl"
-            )
+        paths = [Path(dest)] if is_one_file else [Path(dest) / file_name(run.run_id) for run in runs]
+        for path in paths:
+            _check_free(path, paths, force=force)
+        for run, path in zip(runs, paths, strict=True):
             write_transcript(store, run, path, force=force)
             say(f"wrote {path}")
 
@@ -64,23 +64,41 @@ def split_dest(words: list[str]) -> tuple[list[str], str]:
     return words, "."
 
 
+def file_name(run_id: str) -> str:
+    """Return the name of a run's transcript: no path, no dot file, nothing that a shell reads."""
+    safe = _UNSAFE.sub("_", run_id)[:_LONGEST_STEM]
+    return f"{'_' if safe.startswith(('.', '-')) else ''}{safe}.jsonl"
+
+
 def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> None:
-    """Write a run to a file: all of it under a temporary name, then in place at once."""
-    if path.exists() and not force:
-        raise UsageError(f"{path} is there already; use --force to write over it")
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    """Write a run to a file: all of it under a temporary name, then in place at once.
+
+    Raises:
+        UsageError: the file is there already, and it was not to be written over.
+        DiskError: the file system refused.
+    """
+    partial = path.with_name(f".runledger-{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as out:
             _export(store, run, out)
+        _check_free(path, [path], force=force)  # again: somebody may have made it meanwhile
         partial.replace(path)
     except OSError as error:
         raise DiskError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
-def _export(store: Store, run: RunRow, out: Any) -> None:
+def _check_free(path: Path, paths: list[Path], *, force: bool) -> None:
+    if paths.count(path) > 1:
+        raise UsageError(f"two of these runs would be written to {path}; export them one by one")
+    if not force and os.path.lexists(path):
+        raise UsageError(f"{path} is there already; use --force to write over it")
+
+
+def _export(store: Store, run: RunRow, out: BinaryIO) -> None:
     from ledger.exchange.exporting import export_run
 
     export_run(store, run, out)

@@ -1,8 +1,8 @@
 """``runledger import``: transcripts into the ledger."""
 
+import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +11,11 @@ import typer
 from cli.decisions import open_ledger
 from cli.exits import YES, say
 from cli.options import Common, Output
+from cli.progress import Advance, progress_bar
 from cli.render import print_rows
+from ledger.core.json_reader import printable
 from ledger.errors import LedgerError, TranscriptError
+from ledger.log.store import Store
 
 EXAMPLES = """Examples:
 
@@ -20,97 +23,111 @@ EXAMPLES = """Examples:
 
   runledger -l audit.db import sample_runs other/run.jsonl"""
 
-COLUMNS = ("run_id", "outcome", "entries", "file")
+COLUMNS = ("run_id", "outcome", "entries", "times_raised", "torn", "file")
 
 
 def import_(
     common: Common,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Transcripts, or folders of them.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, or folders of them.")],
     keep_partial: Annotated[
         bool, typer.Option("--keep-partial", help="Keep the lines before the first that cannot be read.")
     ] = False,
 ) -> None:
     """Bring transcripts into the ledger; the same one again changes nothing."""
-    found = [transcript for file in files for transcript in transcripts(file)]
-    status = YES
-    rows: list[dict[str, Any]] = []
-    with open_ledger(common, write=True) as store:
-        for file in found:
-            try:
-                rows.append(import_one(store, file, keep_partial=keep_partial))
-            except LedgerError as error:
-                say(str(error))
-                status = status or error.exit_status
-    print_rows(rows, COLUMNS, common)
-    if rows and common.output is Output.TEXT and sys.stderr.isatty():
-        say(f"next: runledger why {rows[-1]['run_id']}")
-    if status:
-        raise typer.Exit(status)
+    work = _Import(keep_partial=keep_partial)
+    found = [path for given in files for path in work.look_up(given)]
+    try:
+        if found:  # nothing to import makes no ledger
+            with open_ledger(common, write=True) as store:
+                work.bring_in(store, found, color=common.color)
+    finally:
+        print_rows(work.rows, COLUMNS, common, optional=("times_raised", "torn"))
+    if work.rows and common.output is Output.TEXT and sys.stderr.isatty():
+        say(f"next: runledger why {work.rows[-1]['run_id']}")
+    if work.status:
+        raise typer.Exit(work.status)
 
 
-def transcripts(path: Path) -> Iterator[Path]:
-    """Yield a file as it is, and of a folder every ``*.jsonl`` below it, sorted.
+def transcripts(path: Path) -> list[Path]:
+    """Return a file as it is, and of a folder every ``*.jsonl`` below it, sorted.
 
     Raises:
-        TranscriptError: a folder holds none.
+        TranscriptError: there is nothing at the path, or no transcript in the folder.
     """
-    if not path.is_dir():
-        yield path
-        return
-    found = sorted(path.rglob("*.jsonl"))
-    if not found:
-        raise TranscriptError(f"{path}: expected transcripts (*.jsonl) in this folder, found none")
-    yield from found
+    if path.is_dir():
+        found = sorted(below for below in path.rglob("*.jsonl") if not below.is_dir())
+        if not found:
+            raise TranscriptError(f"{path}: expected transcripts (*.jsonl) in this folder, found none")
+        return found
+    if not os.path.lexists(path):
+        raise TranscriptError(f"{path}: expected a transcript or a folder of them, found no such file")
+    return [path]
 
 
-def import_one(store: Any, file: Path, *, keep_partial: bool) -> dict[str, Any]:
-    """Import one file and return the row to print; what was odd goes to stderr."""
-    from ledger.dialects import DIALECTS
-    from ledger.exchange.importing import import_transcript
+class _Import:
+    """One call of the command: what came in, and the exit status of the first failure."""
 
-    with _progress(file) as progress:
-        done = import_transcript(store, file, DIALECTS, keep_partial=keep_partial, progress=progress)
-    if done.times_raised:
-        say(f"{file}: {done.times_raised} times went back, and were raised to the last one known")
-    if done.torn is not None:
-        say(f"{file}:{done.torn}: the last line is torn; it was kept, and the run left open")
-    if done.stopped is not None:
-        say(f"{done.stopped}; the lines before it were kept, and the run left open")
-    return {
-        "run_id": done.run.run_id,
-        "outcome": done.outcome,
-        "entries": done.entries,
-        "appended": done.appended,
-        "times_raised": done.times_raised,
-        "torn": done.torn,
-        "stopped": done.stopped,
-        "file": str(file),
-    }
+    def __init__(self, *, keep_partial: bool) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.status = YES
+        self._keep_partial = keep_partial
+
+    def look_up(self, given: Path) -> list[Path]:
+        try:
+            return transcripts(given)
+        except LedgerError as error:
+            self._fail(error)
+            return []
+
+    def bring_in(self, store: Store, files: Sequence[Path], *, color: bool) -> None:
+        """Import the files; one that fails keeps no other out."""
+        sizes = [2 * _size(file) for file in files]  # each file is read twice
+        begun = 0
+        with progress_bar(sum(sizes), color=color) as advance:
+            for file, size in zip(files, sizes, strict=True):
+                try:
+                    self._bring_in_one(store, file, advance, begun)
+                except LedgerError as error:
+                    self._fail(error)
+                begun += size
+
+    def _bring_in_one(self, store: Store, file: Path, advance: Advance, begun: int) -> None:
+        from ledger.dialects import DIALECTS
+        from ledger.exchange.importing import import_transcript
+
+        done = import_transcript(
+            store,
+            file,
+            DIALECTS,
+            keep_partial=self._keep_partial,
+            progress=lambda read: advance(file.name, begun + read),
+        )
+        if done.times_raised:
+            say(f"{file}: {done.times_raised} times went back, and were raised to the last one known")
+        if done.torn is not None:
+            say(f"{file}:{done.torn}: the last line is torn; it was kept, and the run left open")
+        if done.stopped is not None:
+            say(f"{done.stopped}; the lines before it were kept, and the run left open")
+        self.rows.append(
+            {
+                "run_id": done.run.run_id,
+                "outcome": done.outcome,
+                "entries": done.entries,
+                "appended": done.appended,
+                "times_raised": done.times_raised,
+                "torn": done.torn,
+                "stopped": done.stopped,
+                "file": printable(str(file)),
+            }
+        )
+
+    def _fail(self, error: LedgerError) -> None:
+        say(str(error))
+        self.status = self.status or error.exit_status
 
 
-@contextmanager
-def _progress(file: Path) -> Iterator[Callable[[int], None] | None]:
-    """Draw a bar on a terminal while a large file is read, which happens twice."""
-    if not sys.stderr.isatty() or not file.is_file() or file.stat().st_size < 1_000_000:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(file.name, total=2 * file.stat().st_size)
-        yield lambda done: bar.update(task, completed=done)
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0

@@ -1,18 +1,19 @@
 """``runledger log``: the entries of a run."""
 
 import base64
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from cli.decisions import open_ledger
+from cli.exits import say
 from cli.options import Common, Output
-from cli.render import print_bytes, print_rows
+from cli.render import print_lines, print_rows
 from cli.run_names import find_run
-from ledger.core.entries import ORIGINS, Entry
+from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import write_micros
-from ledger.errors import UsageError
 from ledger.replay.replay import dialect_named
 
 EXAMPLES = """Examples:
@@ -21,7 +22,19 @@ EXAMPLES = """Examples:
 
   runledger log run_1 --from 30 --to 40 --raw"""
 
-COLUMNS = ("seq", "at", "origin", "type", "stream", "told")
+COLUMNS = ("seq", "at", "origin", "session", "type", "stream", "told")
+ERASED = "[erased]"
+TOLD_WIDTH = 200
+
+T = TypeVar("T")
+
+
+class Speaker(StrEnum):
+    """Whose entries to print."""
+
+    PROGRAM = PROGRAM
+    RUNTIME = RUNTIME
+    OBSERVER = OBSERVER
 
 
 def log(
@@ -38,18 +51,15 @@ def log(
         list[str] | None, typer.Option("--stream", help="Only of this stream; may be repeated.")
     ] = None,
     origin: Annotated[
-        list[str] | None,
-        typer.Option("--origin", help="Only of program, runtime or observer; may be repeated."),
+        list[Speaker] | None,
+        typer.Option("--origin", help="Only of who spoke; may be repeated."),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Print the bodies alone, byte for byte.")] = False,
 ) -> None:
     """Print the entries of a run: every line, and every observation."""
-    wrong = set(origin or ()) - set(ORIGINS)
-    if wrong:
-        raise UsageError(f"expected --origin program, runtime or observer; found {', '.join(sorted(wrong))}")
     with open_ledger(common) as store:
         found = find_run(store, run)
-        entries = (
+        entries = _told_of(
             entry
             for entry in store.entries(found.run_no, after=first - 1, through=last)
             if (not type or entry.type in type)
@@ -57,22 +67,35 @@ def log(
             and (not origin or entry.origin in origin)
         )
         if raw:
-            for entry in entries:
-                print_bytes(b"[erased]" if entry.body is None else entry.body)
+            print_lines(ERASED.encode() if entry.body is None else entry.body for entry in entries)
         elif common.output is Output.TEXT:
             tell = dialect_named(found.dialect).tell
-            print_rows((_told(entry, tell) for entry in entries), COLUMNS, common)
+            print_rows((_told(entry, tell) for entry in entries), COLUMNS, common, optional=("session",))
         else:
-            print_rows(map(_whole, entries), ("seq", "at", "origin", "session", "type", "stream"), common)
+            print_rows(map(_whole, entries), (), common)
 
 
-def _told(entry: Entry, tell: Callable[[Entry], Any]) -> dict[str, Any]:
+def _told_of(entries: Iterable[T]) -> Iterator[T]:
+    """Pass the entries on, and say so where there are none."""
+    empty = True
+    for entry in entries:
+        empty = False
+        yield entry
+    if empty:
+        say("no entry of the run is like that")
+
+
+def _told(entry: Entry, tell: Callable[[Entry], Mapping[str, str]]) -> dict[str, Any]:
     facts = " · ".join(f"{name} {value}" for name, value in tell(entry).items() if name != "stream")
-    return {**_fixed(entry), "at": _time(entry), "told": facts if len(facts) <= 200 else facts[:199] + "…"}
+    if entry.body is None:
+        facts = ERASED
+    cut = facts if len(facts) <= TOLD_WIDTH else facts[: TOLD_WIDTH - 1] + "…"
+    return {**_fixed(entry), "at": _time(entry), "told": cut}
 
 
 def _whole(entry: Entry) -> dict[str, Any]:
-    return {**_fixed(entry), **dict(_body(entry))}
+    text, encoded = _body(entry)
+    return {**_fixed(entry), "body": text, "b64": encoded, "erased": entry.body is None}
 
 
 def _fixed(entry: Entry) -> dict[str, Any]:
@@ -90,11 +113,11 @@ def _time(entry: Entry) -> str:
     return write_micros(entry.at)[11:23] if entry.at else ""
 
 
-def _body(entry: Entry) -> Iterator[tuple[str, str | bool]]:
+def _body(entry: Entry) -> tuple[str | None, str | None]:
+    """Return a body as text, or in base64 where it is none."""
     if entry.body is None:
-        yield "erased", True
-        return
+        return None, None
     try:
-        yield "body", entry.body.decode("utf-8")
+        return entry.body.decode("utf-8"), None
     except UnicodeDecodeError:
-        yield "b64", base64.b64encode(entry.body).decode("ascii")
+        return None, base64.b64encode(entry.body).decode("ascii")

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.exits import NO
-from cli.options import Common, Output, command
+from cli.exits import NO, say
+from cli.options import Common, Output, command, examples, keep_options
+from cli.page import visible
 from cli.render import print_json, print_rows
-from ledger.core.json_reader import Malformed, read_json
+from ledger.core.json_reader import Malformed, printable, read_json
 from ledger.errors import ManifestError
 
 EXAMPLES = """Examples:
@@ -18,32 +19,29 @@ EXAMPLES = """Examples:
 
   cat manifest.json | runledger manifest check - -o json"""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Hold manifests against their rules.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Hold manifests against their rules.",
+    callback=keep_options,
+    epilog=examples(EXAMPLES),
+)
 
 
-@app.command("check", epilog=EXAMPLES)
+@app.command("check", epilog=examples(EXAMPLES), short_help="Hold a manifest against its rules.")
 @command
 def check(
     common: Common, file: Annotated[Path, typer.Argument(metavar="FILE", help="A manifest; - for stdin.")]
 ) -> None:
     """Ask of a manifest what a runtime must ask before it spawns the connector."""
-    from ledger.dialects.collection_profile.catalogue import CATALOGUE
     from ledger.dialects.collection_profile.manifest import read_manifest
 
     reading = read_manifest(read_document(file))
-    faults = [
-        {
-            "code": fault.code,
-            "clause": fault.clause,
-            "sentence": CATALOGUE.fault(fault.code, fault.detail),
-            "demand": CATALOGUE.demand(fault.clause),
-        }
-        for fault in reading.faults
-    ]
-    declared = reading.manifest.streams.values() if reading.manifest is not None else ()
-    streams = [{"stream": s.name, "checkpoints": s.parents, "shape": _shape(s)} for s in declared]
+    faults, streams = _faults(reading), _streams(reading)
+    bindings = (
+        list(map(printable, reading.manifest.required_bindings)) if reading.manifest is not None else []
+    )
     if common.output in (Output.JSON, Output.JSONL):
-        bindings = reading.manifest.required_bindings if reading.manifest is not None else ()
         print_json(
             {
                 "connector_id": reading.connector_id,
@@ -58,8 +56,38 @@ def check(
         print_rows(faults, ("clause", "sentence"), common)
     else:
         print_rows(streams, ("stream", "shape", "checkpoints"), common)
+    name = visible(f"{reading.connector_id} {reading.version}".strip()) or "the manifest"
     if faults:
+        say(f"{name} breaks {len(faults)} rule{'s' * (len(faults) > 1)}; a runtime must refuse it")
         raise typer.Exit(NO)
+    say(f"{name} is good; it requires the bindings: {', '.join(bindings) or 'none'}")
+
+
+def _faults(reading: Any) -> list[dict[str, Any]]:
+    from ledger.dialects.collection_profile.catalogue import CATALOGUE
+
+    return [
+        {
+            "code": fault.code,
+            "clause": fault.clause,
+            "detail": fault.detail,
+            "sentence": CATALOGUE.fault(fault.code, fault.detail),
+            "demand": CATALOGUE.demand(fault.clause),
+        }
+        for fault in reading.faults
+    ]
+
+
+def _streams(reading: Any) -> list[dict[str, Any]]:
+    declared = reading.manifest.streams.values() if reading.manifest is not None else ()
+    return [
+        {
+            "stream": printable(stream.name),
+            "shape": _shape(stream),
+            "checkpoints": [printable(parent) for parent in stream.parents],
+        }
+        for stream in declared
+    ]
 
 
 def read_document(file: Path) -> bytes:

@@ -1,13 +1,17 @@
 """``runledger rules``: the rulesets."""
 
+import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from cli.options import Common, Output, command
-from cli.render import print_json, print_rows
+from cli.options import Common, Output, command, examples, keep_options
+from cli.render import Row, print_json, print_rows, print_text
+from ledger.core.dialect import Dialect
 from ledger.core.findings import rule_clause
+from ledger.core.wording import Catalogue
 from ledger.errors import NotFoundError
 
 EXAMPLES = """Examples:
@@ -22,10 +26,26 @@ SHOW_EXAMPLES = """Examples:
 
   runledger rules show collection-profile/0.1.0 -o json"""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at the rulesets.")
+GROUP_EXAMPLES = """Examples:
+
+  runledger rules list
+
+  runledger rules show collection-profile/0.1.0"""
+
+DIGEST_SHOWN = len("sha256:") + 12
+
+_DOCUMENTED_SWITCH = re.compile(r"^\s*(\w+): (.*) \(([\w/.-]+)\)\.$", re.MULTILINE)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look at the rulesets.",
+    callback=keep_options,
+    epilog=examples(GROUP_EXAMPLES),
+)
 
 
-@app.command("list", epilog=EXAMPLES)
+@app.command("list", epilog=examples(EXAMPLES), short_help="List the rulesets.")
 @command
 def list_(common: Common) -> None:
     """List the rulesets that runs can be decided under."""
@@ -35,48 +55,70 @@ def list_(common: Common) -> None:
         {
             "id": ruleset.id,
             "default": ruleset.id == dialect.default_ruleset,
-            "digest": ruleset.digest,
             "dialect": dialect.name,
+            "digest": ruleset.digest[:DIGEST_SHOWN] if common.output is Output.TEXT else ruleset.digest,
+            "summary": getattr(ruleset, "summary", ""),
         }
         for dialect in DIALECTS.values()
         for ruleset in dialect.rulesets.values()
     ]
-    print_rows(rows, ("id", "default", "dialect", "digest"), common)
+    print_rows(rows, ("id", "default", "dialect", "digest", "summary"), common)
 
 
-@app.command("show", epilog=SHOW_EXAMPLES)
+@app.command("show", epilog=examples(SHOW_EXAMPLES), short_help="Print a ruleset.")
 @command
 def show(common: Common, id: Annotated[str, typer.Argument(metavar="ID", help="A ruleset.")]) -> None:
     """Print a ruleset: its switches, and its rules by the message that they are asked of."""
-    ruleset = _ruleset(id)
-    switches = [
-        {"switch": name, "value": value} for name, value in msgspec.to_builtins(ruleset.switches).items()
-    ]
-    asked = {"RECORD": ruleset.record_rules, **ruleset.message_rules}
-    rules = [
-        {
-            "message": message,
-            "rule": one.__name__,
-            "clause": rule_clause(one),
-            "says": (one.__doc__ or "").strip().splitlines()[0]
-            if one.__doc__
-            else "Names a stream in scope.",
-        }
-        for message, of_message in asked.items()
-        for one in of_message
-    ]
+    dialect = _dialect_of(id)
+    ruleset: Any = dialect.rulesets[id]
+    switches, rules = _switches(ruleset), _rules(ruleset, dialect.catalogue)
     if common.output in (Output.JSON, Output.JSONL):
         head = {"id": ruleset.id, "digest": ruleset.digest, "summary": ruleset.summary}
         print_json({**head, "switches": switches, "rules": rules})
         return
-    print_rows(switches, ("switch", "value"), common)
+    if common.output is Output.TEXT:  # CSV holds one table, the rules
+        print_text(f"{ruleset.id}  {ruleset.digest}\n{ruleset.summary}\n")
+        print_rows(switches, ("switch", "value", "clause", "says"), common)
+        print_text("")
     print_rows(rules, ("message", "rule", "clause", "says"), common)
 
 
-def _ruleset(id: str) -> Any:
+def _switches(ruleset: Any) -> list[Row]:
+    """Return the switches; what each leaves open, and by which clause, stands in their documentation."""
+    documented: Mapping[str, tuple[str, str]] = {
+        name: (says, clause)
+        for name, says, clause in _DOCUMENTED_SWITCH.findall(type(ruleset.switches).__doc__ or "")
+    }
+    rows: list[Row] = []
+    for name, value in msgspec.to_builtins(ruleset.switches).items():
+        says, clause = documented.get(name, ("", ""))
+        rows.append({"switch": name, "value": value, "clause": clause, "says": says})
+    return rows
+
+
+def _rules(ruleset: Any, catalogue: Catalogue) -> list[Row]:
+    asked = {"RECORD": ruleset.record_rules, **ruleset.message_rules}
+    return [
+        {
+            "message": message,
+            "rule": rule.__name__,
+            "clause": rule_clause(rule),
+            "says": _says(rule) or catalogue.demand(rule_clause(rule)),
+        }
+        for message, rules in asked.items()
+        for rule in rules
+    ]
+
+
+def _says(rule: Any) -> str:
+    """Return what a rule demands, in its own words, '' where it has none."""
+    return (rule.__doc__ or "").strip().partition("\n")[0]
+
+
+def _dialect_of(ruleset: str) -> Dialect:
     from ledger.dialects import DIALECTS
 
-    known = {one.id: one for dialect in DIALECTS.values() for one in dialect.rulesets.values()}
-    if id not in known:
-        raise NotFoundError(f"there is no ruleset {id!r}; there are: {', '.join(known)}")
-    return known[id]
+    known = {name: dialect for dialect in DIALECTS.values() for name in dialect.rulesets}
+    if ruleset not in known:
+        raise NotFoundError(f"there is no ruleset {ruleset!r}; there are: {', '.join(known)}")
+    return known[ruleset]

@@ -3,7 +3,8 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +12,8 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import say
 from cli.options import Common
-from cli.render import print_rows
-from cli.run_names import short_program
+from cli.render import Row, print_rows
+from cli.run_names import is_called, short_program
 from ledger.core.instants import read_micros, write_micros
 from ledger.errors import UsageError
 from ledger.log.store import RunRow, Store
@@ -25,8 +26,21 @@ EXAMPLES = """Examples:
 
 COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "records", "via")
 
+_VERDICTS = ("commit", "withhold", "pending", "indeterminate")
 _AGO = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+class Status(StrEnum):
+    """How a run stands; the statuses of a decision."""
+
+    RUNNING = "running"
+    REFUSED = "refused"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    ABANDONED = "abandoned"
+    INDETERMINATE = "indeterminate"
 
 
 def runs(
@@ -34,9 +48,7 @@ def runs(
     program: Annotated[
         str | None, typer.Option("--program", help="Only of this program: its id, or the id's last part.")
     ] = None,
-    status: Annotated[
-        str | None, typer.Option("--status", help="Only with this status, such as failed.")
-    ] = None,
+    status: Annotated[Status | None, typer.Option("--status", help="Only with this status.")] = None,
     since: Annotated[
         str | None, typer.Option("--since", help="Only opened since: 2026-11-05, an instant, or 7d, 12h.")
     ] = None,
@@ -48,17 +60,13 @@ def runs(
     """List the runs, newest first, with what the rules say of each."""
     after = None if since is None else read_since(since, time.time())
     with open_ledger(common) as store:
-        rows: list[dict[str, Any]] = []
-        for row in _rows(store, common.ruleset, program, after):
-            if (status is not None and row["status"] != status) or (withheld and not row["withheld"]):
-                continue
-            if limit and len(rows) == limit:
-                say(f"there are more; these are the newest {limit} (see --limit)")
-                break
-            rows.append(row)
-    print_rows(rows, COLUMNS, common)
-    if not rows:
-        say("no run is like that" if program or status or since or withheld else "the ledger holds no run")
+        asked = (run for run in store.runs(since=after) if program is None or is_called(run, program))
+        rows = _newest(store, asked, limit, common.ruleset, lambda row: _is_asked(row, status, withheld))
+        print_rows(rows, COLUMNS, common)
+
+
+def _is_asked(row: Row, status: Status | None, withheld: bool) -> bool:
+    return (status is None or row["status"] == status) and (not withheld or row["withheld"] > 0)
 
 
 def read_since(text: str, now: float) -> int:
@@ -78,15 +86,24 @@ def read_since(text: str, now: float) -> int:
     return at
 
 
-def _rows(
-    store: Store, ruleset: str | None, program: str | None, since: int | None
-) -> Iterator[dict[str, Any]]:
-    for run in store.runs(since=since):
-        if program is None or program in (run.program, short_program(run.program)):
-            yield _row(run, decide_run(store, run, ruleset))
+def _newest(
+    store: Store, runs: Iterator[RunRow], limit: int, ruleset: str | None, is_asked: Callable[[Row], bool]
+) -> Iterator[Row]:
+    """Yield the rows that are asked for, up to a limit, and say where that is not all there may be."""
+    shown = 0
+    for run in runs:
+        if limit and shown == limit:
+            say(f"there may be more: these are the newest {limit}; --limit 0 shows all")
+            return
+        row = _row(run, decide_run(store, run, ruleset))
+        if is_asked(row):
+            shown += 1
+            yield row
+    if not shown:
+        say("no run is like that" if next(store.runs(), None) else "the ledger holds no run")
 
 
-def _row(run: RunRow, decision: Any) -> dict[str, Any]:
+def _row(run: RunRow, decision: Any) -> Row:
     counts = Counter(checkpoint.decision for checkpoint in decision.checkpoints)
     return {
         "run_id": run.run_id,
@@ -96,7 +113,7 @@ def _row(run: RunRow, decision: Any) -> dict[str, Any]:
         "opened": write_micros(run.opened_at)[:19] + "Z" if run.opened_at else None,
         "status": decision.status,
         "cause": decision.cause.code if decision.cause else None,
-        "checkpoints": ", ".join(f"{number} {verdict}" for verdict, number in counts.items()) or "none",
+        "checkpoints": ", ".join(f"{counts[one]} {one}" for one in _VERDICTS if counts[one]) or "none",
         "staged": decision.commit.staged,
         "eligible": decision.commit.eligible,
         "committed": decision.commit.committed,
