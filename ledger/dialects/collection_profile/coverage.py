@@ -56,7 +56,7 @@ def _reported_row(state: State, report: Report, checkpoints: Mapping[str, Checkp
 
 
 def _child_row(state: State, stream: str, parent: str, checkpoints: Mapping[str, Checkpoint]) -> Coverage:
-    if stream in state.evidence_rejected:
+    if stream in state.evidence_rejected and stream not in state.evidence:
         rejected = (state.evidence_rejected[stream],)
         return _row(stream, parent, "unknown", "STREAM_EVIDENCE", checkpoints, entries=rejected)
     if stream not in state.evidence and stream in state.erased_evidence:

@@ -49,7 +49,8 @@ def resolve_fate(state: State) -> Fate:
         return Fate(
             "cancelled", _cause(state.cancelled.code, clause, (state.cancelled.entry,), "owner", detail)
         )
-    if state.erased_run or state.opened is None or state.manifest is None:
+    unreadable = state.erased_run or state.opened is None or state.manifest is None
+    if unreadable and not state.violations:
         return Fate("indeterminate", _unreadable(state))
     lost = state.controller_lost
     if lost is not None and not _ended_before(state, lost.entry):

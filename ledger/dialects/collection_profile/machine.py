@@ -110,6 +110,14 @@ RUNTIME: Mapping[Phase, Table] = {
         },
         r.on_unreadable_answer,
     ),
-    Phase.DONE: Table({m.Start: r.on_second_start, m.Blank: r.on_blank}, r.on_late_line),
+    Phase.DONE: Table(
+        {
+            m.Start: r.on_second_start,
+            m.Misshapen: r.on_misshapen_after_done,
+            m.Blank: r.on_blank,
+            m.Repeated: on_repeated_by_runtime,
+        },
+        r.on_late_line,
+    ),
 }
 """Lines of the runtime."""

@@ -110,11 +110,18 @@ def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) ->
 
 def reject_evidence_of(state: State, entry: Entry, message: object) -> None:
     """Remember that evidence, if this is any, was rejected, so that nothing is inherited in its place."""
-    misshapen = isinstance(message, m.Misshapen) and message.type == "STREAM_EVIDENCE"
-    if isinstance(message, m.StreamEvidence) or misshapen:
-        stream = message.stream  # type: ignore[attr-defined]
-        if is_in_scope(state, stream):
-            state.evidence_rejected.setdefault(stream, entry.seq)
+    read = message.message if isinstance(message, m.Repeated) else message
+    match read:
+        case m.StreamEvidence() | m.Misshapen(type="STREAM_EVIDENCE"):
+            reject_evidence(state, entry, read.stream)
+        case _:
+            pass
+
+
+def reject_evidence(state: State, entry: Entry, stream: str) -> None:
+    """Remember that a stream's evidence was rejected."""
+    if is_in_scope(state, stream):
+        state.evidence_rejected.setdefault(stream, entry.seq)
 
 
 def on_progress(state: State, entry: Entry, message: m.Progress) -> None:
@@ -214,6 +221,8 @@ def on_erased(state: State, entry: Entry) -> None:
     makes the run so. What may not come at all is a violation whatever it said.
     """
     state.erased.add(entry.seq)
+    if entry.type == "STREAM_EVIDENCE" and state.phase is not Phase.COLLECTING:
+        reject_evidence(state, entry, entry.stream)
     if entry.type and state.phase is Phase.WAITING:
         on_line_while_waiting(state, entry, None)
     elif entry.type and state.phase is Phase.DONE:

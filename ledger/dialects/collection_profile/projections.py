@@ -86,9 +86,11 @@ def project_recovery(state: State) -> d.Recovery | None:
     """Show what the owner is asked to do.
 
     A hint of DONE outranks the newest hint of a skip; where neither hints, only DONE's own ``retryable``
-    says anything. No code, message or reason is ever read for it (hint/4..5).
+    says anything. A DONE that was rejected says nothing. No code, message or reason is ever read for it
+    (hint/4..5).
     """
-    error = state.done.error if state.done is not None else None
+    rejected = any(one.entry == state.done_entry for one in state.violations)
+    error = state.done.error if state.done is not None and not rejected else None
     if error is not None and error.recovery_hint is not None:
         return _recovery(error.recovery_hint, state.done_entry or 0)
     hinted = [skip for skip in state.newest_skips.values() if skip.message.recovery_hint is not None]

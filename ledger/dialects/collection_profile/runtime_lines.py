@@ -147,11 +147,46 @@ def on_blank(state: State, entry: Entry, message: m.Blank) -> None:
     """Skip a blank line."""
 
 
+def on_misshapen_after_done(state: State, entry: Entry, message: m.Misshapen) -> None:
+    """Tell a second START from what only comes late."""
+    if message.type == "START":
+        on_second_start(state, entry, message)
+    else:
+        on_late_line(state, entry, message)
+
+
 def on_erased(state: State, entry: Entry) -> None:
-    """Take a runtime line whose body was erased."""
+    """Take a line of the runtime whose body was erased: its column still says what it was."""
     state.erased.add(entry.seq)
-    if entry.type == "INTERACTION_RESPONSE" and state.phase is Phase.WAITING:
+    if entry.type == "START":
+        take_erased_start(state, entry)
+    elif state.phase is Phase.INITIALIZING:
+        if entry.type:
+            on_line_before_start(state, entry, None)
+    elif entry.type == "INTERACTION_RESPONSE":
+        take_erased_answer(state, entry)
+
+
+def take_erased_start(state: State, entry: Entry) -> None:
+    """Take an erased START: a second one is one whatever it said, of a first the scope is unknown."""
+    if state.phase is not Phase.INITIALIZING:
+        on_second_start(state, entry, None)
+        return
+    state.start_entry = entry.seq
+    state.erased_run.append(entry.seq)
+    manifest = state.manifest.manifest if state.manifest else None
+    if manifest is None:
+        state.phase = Phase.COLLECTING
+    else:
+        begin(state, manifest, None)
+
+
+def take_erased_answer(state: State, entry: Entry) -> None:
+    """Take an erased answer: as the one that is waited for, or as one that nobody asked for."""
+    if state.phase is Phase.WAITING:
         take_answer(state, entry, None)
-    elif entry.type == "START" and state.start_entry is None:
-        state.start_entry = entry.seq
-        state.erased_run.append(entry.seq)
+    elif state.phase is Phase.COLLECTING:
+        fault = Fault(code="answer_not_asked_for", clause="session/response", by="runtime")
+        state.violate(entry.seq, fault)
+    else:
+        on_late_line(state, entry, None)
