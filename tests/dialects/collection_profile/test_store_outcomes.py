@@ -3,10 +3,13 @@
 import pytest
 
 from ledger.core.observations import (
+    CancelRequested,
     CheckpointCommitFailed,
     CheckpointCommitted,
     ControllerLost,
     Decided,
+    LineCut,
+    LineUnterminated,
     Observation,
     ProgramSpawned,
     RecordsDurable,
@@ -19,6 +22,7 @@ from ledger.dialects.collection_profile.decision import Decision
 from tests.dialects.collection_profile.runs import (
     TEXT,
     Step,
+    answer,
     certified,
     checkpoint,
     decide,
@@ -236,6 +240,11 @@ LATE: list[tuple[str, Step]] = [
     ("the loss of the controller", ControllerLost()),
     ("a refusal", RunRefused(reason="late")),
     ("the end of the log", CLOSED),
+    ("a torn line", LineUnterminated(seq=4)),
+    ("a cut line", LineCut(seq=4, length=9, sha256="")),
+    ("a cancellation", CancelRequested()),
+    ("a second START", start("a")),
+    ("an answer", answer()),
 ]
 
 
@@ -251,6 +260,26 @@ def test_what_comes_after_the_decision_decides_nothing(end: list[Step], late: St
     assert (now.status, now.cause, now.violations) == (before.status, before.cause, before.violations)
     assert verdicts(now) == verdicts(before)
     assert [c.staged for c in now.checkpoints] == [c.staged for c in before.checkpoints]
+
+
+SEEN_TWICE: list[tuple[list[Step], Step]] = [
+    ([exited(0), CLOSED], CLOSED),
+    ([exited(0), CLOSED], exited(1)),
+    ([exited(0), CLOSED], ProgramSpawned()),
+    ([CLOSED], CLOSED),
+    ([CLOSED, cut()], cut(3)),
+    ([exited(2)], exited(signal="SIGKILL")),
+    ([CancelRequested()], CancelRequested(by="another")),
+    ([ControllerLost()], ControllerLost(reason="again")),
+    ([RunRefused(reason="no")], RunRefused(reason="never")),
+]
+
+
+@pytest.mark.parametrize(("end", "again"), SEEN_TWICE)
+def test_what_was_seen_first_stands(end: list[Step], again: Step) -> None:
+    steps: list[Step] = [ProgramSpawned(), start("a"), state("a"), *end]
+    before, now = decide(M, *steps), decide(M, *steps, again)
+    assert (now.status, now.cause, now.terminal) == (before.status, before.cause, before.terminal)
 
 
 def test_the_first_commit_cuts_where_no_decision_was_recorded() -> None:
