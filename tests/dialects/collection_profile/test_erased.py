@@ -174,6 +174,20 @@ def test_an_erased_line_that_the_runtime_must_not_send_still_breaks_the_protocol
     assert decision.violations[0].by == "runtime"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [record("zzz"), state("b"), skip("b"), coverage("b", "b"), gap("b"), evidence("b"), progress(stream="b")],
+    ids=lambda line: line["type"],
+)
+def test_an_erased_line_about_a_stream_out_of_scope_still_breaks_the_protocol(line: Message) -> None:
+    whole, erased = (
+        decide(A, start("a"), state("a"), one, done(int(line["type"] == "RECORD")), exited(0))
+        for one in (line, Erased(line))
+    )
+    assert (whole.status, committable(whole)) == ("failed", [])
+    assert committable(erased) == []
+
+
 # Observations: what they are is in their columns.
 
 COMMITTED = CheckpointCommitted(stream="a", namespace="global", cursor_seq=3)
