@@ -44,14 +44,15 @@ def say(text: str) -> None:
 def exits() -> Iterator[None]:
     """Turn whatever is raised inside into one line on stderr and an exit status."""
     try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except (typer.Exit, typer.Abort):
+        yield
+        sys.stdout.flush()
+    except typer.Abort:
         raise
+    except typer.Exit as stop:
+        _stop(stop.exit_code)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):  # typer has already made an exit status of it
+            let_go_of_stdout()
             _stop(YES)
         raise
     except LedgerError as error:
@@ -59,10 +60,11 @@ def exits() -> Iterator[None]:
     except KeyboardInterrupt:
         _stop(INTERRUPTED, "interrupted")
     except BrokenPipeError:  # whoever read our output has seen enough
+        let_go_of_stdout()
         _stop(YES)
     except OSError as error:
-        named = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        _stop(InputError.exit_status, f"{named}the system refused: {error.strerror or error}")
+        let_go_of_stdout()
+        _stop(InputError.exit_status, _refused(error))
     except Exception as error:
         if os.environ.get("RUNLEDGER_TRACEBACK"):
             traceback.print_exc()
@@ -84,11 +86,25 @@ def ready_streams() -> None:
 
 
 def _stop(status: int, text: str = "") -> NoReturn:
+    """Exit once what was printed is out; a reader who has left does not change the status."""
     if text:
         say(text)
     try:
         sys.stdout.flush()
-    except OSError:  # what is still buffered goes nowhere, also when the interpreter ends
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        let_go_of_stdout()
+        if not isinstance(error, BrokenPipeError):
+            say(_refused(error))
+            status = InputError.exit_status
     raise SystemExit(status) from None
+
+
+def let_go_of_stdout() -> None:
+    """Send what is still buffered nowhere, also when the interpreter ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _refused(error: OSError) -> str:
+    named = f"{error.filename}: " if isinstance(error.filename, str) else ""
+    return f"{named}the system refused: {error.strerror or error}"

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cli.exits import let_go_of_stdout
 from cli.options import Common, Output
 from cli.page import visible
 
@@ -24,7 +25,12 @@ _NARROWEST = 20
 
 
 def print_rows(
-    rows: Iterable[Row], columns: Sequence[str], common: Common, *, optional: Sequence[str] = ()
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    common: Common,
+    *,
+    optional: Sequence[str] = (),
+    is_cut: bool = False,
 ) -> None:
     """Print rows.
 
@@ -33,6 +39,7 @@ def print_rows(
         columns: the names that a table shows, in order; the other forms show every member.
         common: which form, and whether in colour.
         optional: columns that a table leaves out where they are empty.
+        is_cut: whether a table's last column is cut where a terminal is too narrow for it.
     """
     match common.output:
         case Output.JSON:
@@ -42,7 +49,7 @@ def print_rows(
         case Output.CSV:
             _print_csv(iter(rows), columns)
         case Output.TEXT:
-            _print_table(iter(rows), columns, common, optional)
+            _print_table(iter(rows), columns, common, optional, is_cut=is_cut)
 
 
 def print_json(value: Any) -> None:
@@ -67,8 +74,11 @@ def print_lines(lines: Iterable[bytes]) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text that is visible already, and a line feed."""
-    sys.stdout.write(text + "\n")
+    """Print a text that is visible already; a reader who has left stops no command from answering."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        let_go_of_stdout()
 
 
 def _array(rows: Iterable[Row]) -> Iterator[bytes]:
@@ -92,7 +102,7 @@ def _print_csv(rows: Iterator[Row], columns: Sequence[str]) -> None:
 
 
 def _print_table(
-    rows: Iterator[Row], columns: Sequence[str], common: Common, optional: Sequence[str]
+    rows: Iterator[Row], columns: Sequence[str], common: Common, optional: Sequence[str], *, is_cut: bool
 ) -> None:
     first = list(islice(rows, ROWS_MEASURED))
     if not first:
@@ -103,7 +113,7 @@ def _print_table(
     heads = [name.upper().replace("_", " ") for name in names]
     measured = [[visible(_cell(row.get(name))) for name in names] for row in first]
     widths = [max(map(len, column)) for column in zip(heads, *measured, strict=True)]
-    room = page.width - sum(widths[:-1]) - 2 * len(widths[:-1]) if sys.stdout.isatty() else 0
+    room = page.width - sum(widths[:-1]) - 2 * len(widths[:-1]) if is_cut and sys.stdout.isatty() else 0
     sys.stdout.write(page.style(_line(heads, widths, room), "dim") + "\n")
     later = ([visible(_cell(row.get(name))) for name in names] for row in rows)
     for cells in chain(measured, later):

@@ -70,7 +70,8 @@ def log(
             print_lines(ERASED.encode() if entry.body is None else entry.body for entry in entries)
         elif common.output is Output.TEXT:
             tell = dialect_named(found.dialect).tell
-            print_rows((_told(entry, tell) for entry in entries), COLUMNS, common, optional=("session",))
+            rows = (_told(entry, tell) for entry in entries)
+            print_rows(rows, COLUMNS, common, optional=("session",), is_cut=True)
         else:
             print_rows(map(_whole, entries), (), common)
 

@@ -77,9 +77,9 @@ def show(common: Common, id: Annotated[str, typer.Argument(metavar="ID", help="A
         print_json({**head, "switches": switches, "rules": rules})
         return
     if common.output is Output.TEXT:  # CSV holds one table, the rules
-        print_text(f"{ruleset.id}  {ruleset.digest}\n{ruleset.summary}\n")
+        print_text(f"{ruleset.id}  {ruleset.digest}\n{ruleset.summary}\n\n")
         print_rows(switches, ("switch", "value", "clause", "says"), common)
-        print_text("")
+        print_text("\n")
     print_rows(rules, ("message", "rule", "clause", "says"), common)
 
 

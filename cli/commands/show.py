@@ -7,7 +7,7 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import NO
 from cli.options import Common, Output
-from cli.render import print_bytes, print_rows
+from cli.render import print_bytes, print_rows, print_text
 from cli.run_names import find_run
 from ledger.core.digests import canonical_json
 from ledger.replay.replay import dialect_named
@@ -40,13 +40,11 @@ def show(
         case Output.CSV:
             print_rows([_row(one) for one in decision.checkpoints], COLUMNS, common)
         case Output.TEXT:
-            import sys
-
             from cli.show_page import write_decision
 
             page = common.page()
             write_decision(page, decision, dialect_named(found.dialect).catalogue)
-            sys.stdout.write(page.text())
+            print_text(page.text())
     if exit_code and not is_well(decision):
         raise typer.Exit(NO)
 

@@ -1,7 +1,6 @@
 """``runledger why``: why each checkpoint of a run is committed or withheld."""
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import NO
 from cli.options import Common, Output
-from cli.render import print_json, print_rows
+from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
 from cli.why_page import write_why
 from ledger.core.entries import Entry
@@ -58,7 +57,7 @@ def why(
         case Output.TEXT:
             page = common.page()
             write_why(page, explained)
-            sys.stdout.write(page.text())
+            print_text(page.text())
     if exit_code and any(one.decision != "commit" for one in explained.checkpoints):
         raise typer.Exit(NO)
 
