@@ -1,6 +1,7 @@
 """``runledger import``: transcripts into the ledger."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ def import_(
     finally:
         print_rows(work.rows, COLUMNS, common, optional=("times_raised", "torn"))
     if work.rows and common.output is Output.TEXT and sys.stderr.isatty():
-        say(f"next: runledger why {work.rows[-1]['run_id']}")
+        say(f"next: runledger why {shlex.quote(work.rows[-1]['run_id'])}")
     if work.status:
         raise typer.Exit(work.status)
 
@@ -103,7 +104,8 @@ class _Import:
             progress=lambda read: advance(file.name, begun + read),
         )
         if done.times_raised:
-            say(f"{file}: {done.times_raised} times went back, and were raised to the last one known")
+            times = "1 time" if done.times_raised == 1 else f"{done.times_raised} times"
+            say(f"{file}: {times} went back, raised to the last one known")
         if done.torn is not None:
             say(f"{file}:{done.torn}: the last line is torn; it was kept, and the run left open")
         if done.stopped is not None:
