@@ -42,8 +42,13 @@ def goldens() -> Iterator[tuple[Path, bytes]]:
 def machine_page() -> str:
     """Return the state machine as two tables, read off the tables that run."""
     lines = ["# The state machine of a Collection Profile run", ""]
-    lines += ["Generated from `ledger/dialects/collection_profile/machine.py`. What a phase does not name goes to"]
-    lines += ["its default. A phase that is missing reads no lines: they stay in the log and change nothing.", ""]
+    lines += [
+        "Generated from `ledger/dialects/collection_profile/machine.py`. What a phase does not name goes to"
+    ]
+    lines += [
+        "its default. A phase that is missing reads no lines: they stay in the log and change nothing.",
+        "",
+    ]
     for title, tables in (("Lines of the connector", PROGRAM), ("Lines of the runtime", RUNTIME)):
         lines += [f"## {title}", "", "| phase | message | what is done |", "|---|---|---|"]
         for phase, table in tables.items():

@@ -1,4 +1,4 @@
-"""The README, and the READMEs of the sample runs: their console blocks are run, and what they show is true."""
+"""The README, and the READMEs of the sample runs: their console blocks run, and what they show is true."""
 
 import os
 import re

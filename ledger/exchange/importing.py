@@ -21,6 +21,7 @@ from ledger.core.json_reader import Malformed, read_json
 from ledger.core.observations import RunClosed, RunOpened, observation_type
 from ledger.errors import DiffersError, TranscriptError
 from ledger.exchange.files import SourceLine, open_transcript, read_lines
+from ledger.exchange.json_members import excerpt
 from ledger.exchange.opening import read_opening
 from ledger.exchange.own_entries import OwnEntries, compare
 from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
@@ -86,6 +87,8 @@ def import_transcript(
     """
     with open_transcript(path) as file, _naming(path):
         survey = _survey(file, dialects, keep_partial=keep_partial, progress=progress)
+        if survey.stopped is not None:
+            survey.stopped = f"{path}, {survey.stopped}"
         own = OwnEntries(
             survey.opening, _lines_again(file, survey, progress), dialects[survey.header.dialect]
         )
@@ -176,7 +179,8 @@ def _dialect(header: Header, dialects: Mapping[str, WireDialect], number: int) -
     dialect = dialects.get(header.dialect)
     if dialect is None:
         raise TranscriptError(
-            f'line {number}: expected "dialect" to be one of {", ".join(dialects)}, found {header.dialect!a}',
+            f'line {number}: expected "dialect" to be one of {", ".join(dialects)}, '
+            f"found {excerpt(header.dialect)}",
             line_number=number,
         )
     return dialect

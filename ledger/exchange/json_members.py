@@ -15,9 +15,8 @@ import msgspec
 from ledger.core.json_reader import Malformed, nests_too_deep, read_json
 from ledger.errors import TranscriptError
 
-_EXCERPT_SIZE = 60
-_BEFORE_FAULT = 20
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\],:]', re.DOTALL)
+_EXCERPT_SIZE = 24
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]', re.DOTALL)
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
@@ -55,8 +54,11 @@ def decode_members(raw: bytes, shape: type[_Shape], place: Place) -> _Shape:
     return _decode_completely(raw, shape, place)
 
 
-def excerpt(found: str | bytes) -> str:
-    """Quote the beginning of what was found, printable and short enough for an error message."""
+def excerpt(found: str) -> str:
+    """Quote the beginning of a word of the format itself, printable and short.
+
+    What a line carries is never quoted: it was not redacted, and an error may be read by anybody.
+    """
     quoted = ascii(found[:_EXCERPT_SIZE])
     return quoted + "…" if len(found) > _EXCERPT_SIZE else quoted
 
@@ -87,10 +89,9 @@ def _decode_completely(raw: bytes, shape: type[_Shape], place: Place) -> _Shape:
     document = read_json(raw)
     if isinstance(document, Malformed):
         reason, offset = document.reason.replace("_", " "), document.offset
-        near = excerpt(raw[max(0, offset - _BEFORE_FAULT) : offset + _BEFORE_FAULT])
-        raise place.fault(f"no JSON: {reason} at byte {offset}, near {near}")
+        raise place.fault(f"no JSON: {reason} at byte {offset}")
     if not isinstance(document.value, dict):
-        raise place.fault(f"another JSON value: {excerpt(raw)}")
+        raise place.fault("another JSON value")
     texts = _member_texts(raw)
     members: dict[str, Any] = {}
     for name in shape.__struct_fields__:

@@ -7,6 +7,7 @@ so that a header cannot say two things.
 
 from ledger import __version__
 from ledger.core.digests import digest
+from ledger.core.entries import OBSERVER
 from ledger.core.observations import RunOpened, decode_observation, encode_observation
 from ledger.errors import TranscriptError
 from ledger.exchange.transcript import Header, Opened
@@ -30,13 +31,14 @@ def read_opening(header: Header, dialect: WireDialect, *, line_number: int) -> t
     if opened.body is None:
         opening = _derived(header, opened, dialect)
         return opening, encode_observation(opening)
-    carried = decode_observation(opened.body)
+    body = dialect.redact(OBSERVER, opened.body)
+    carried = decode_observation(body)
     if not isinstance(carried, RunOpened):
         raise _fault("to be a RUN_OPENED that this version knows", "another value", line_number)
     for name, value in _shared(header, opened).items():
         if getattr(carried, name) != value:
             raise _fault("to agree with the rest of the header", f"another {name}", line_number)
-    return carried, opened.body
+    return carried, body
 
 
 def write_opening(opening: RunOpened, body: bytes, *, at: int, salt: bytes | None) -> Opened:

@@ -269,7 +269,7 @@ def _base64(name: str, found: str, place: Place) -> bytes:
     try:
         return binascii.a2b_base64(found, strict_mode=True)
     except ValueError:  # binascii.Error, and text beyond ASCII
-        raise place.fault(excerpt(found), f'"{name}" to be base64 with its padding') from None
+        raise place.fault("text that is none", f'"{name}" to be base64 with its padding') from None
 
 
 def _body(wire: _WireLine, origin: Origin, place: Place) -> bytes:
@@ -290,7 +290,7 @@ def _body(wire: _WireLine, origin: Origin, place: Place) -> bytes:
 def _observation(body: bytes, wire: _WireLine, place: Place) -> Observation | None:
     observation = decode_observation(body)
     if observation is None and wire.line is None and wire.b64 is None:
-        raise place.fault(excerpt(body), "an observation that this version knows")
+        raise place.fault("none", "an observation that this version knows")
     if isinstance(observation, RunOpened):
         raise place.fault("RUN_OPENED", "lines after the opening, which the header itself stands for")
     return observation

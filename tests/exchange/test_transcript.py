@@ -83,8 +83,8 @@ def test_any_manifest_is_written_so_that_it_is_read_back(manifest: bytes | None)
         (b"\xef\xbb\xbf" + HEADER, "byte order mark"),
         (HEADER.decode().encode("utf-16"), "byte order mark"),
         (b"\x1f\x8b\x08\x00", "no JSON: invalid utf8 at byte 1"),
-        (b"hello", "no JSON: unexpected character at byte 0, near b'hello'"),
-        (b"[1]", "another JSON value: b'[1]'"),
+        (b"hello", "no JSON: unexpected character at byte 0"),
+        (b"[1]", "another JSON value"),
         (b'{"type":"RECORD"}', 'no "transcript"'),
         (b'{"transcript":true}', '"transcript": true'),
         (b'{"transcript":"1"}', '"transcript": "1"'),
@@ -97,7 +97,7 @@ def test_any_manifest_is_written_so_that_it_is_read_back(manifest: bytes | None)
         (HEADER.replace(b"proactive", b"lunar"), "Invalid enum value 'lunar'"),
         (HEADER.replace(b',"manifest":{}', b""), 'no "manifest"; add it, or "manifest": null'),
         (header_with(manifest_b64="e30="), 'both "manifest" and "manifest_b64"'),
-        (header_with(opened=7), "another JSON value: b'7'"),
+        (header_with(opened=7), "another JSON value"),
         (header_with(opened={"salt": "00"}), "\"salt\" to be 32 hex digits, found '00'"),
         (header_with(opened={"at": "noon"}), "found 'noon'"),
         (header_with(opened={"via": "stolen"}), "Invalid enum value 'stolen'"),
@@ -195,7 +195,7 @@ REFUSED_LINES = [
         b'{"origin":"observer","observed":{"type":"PROGRAM_EXITED","code":"1"}}',
         "an observation that this version",
     ),
-    (b'{"origin":"observer","observed":7}', "an observation that this version knows, found b'7'"),
+    (b'{"origin":"observer","observed":7}', "an observation that this version knows, found none"),
     (
         b'{"origin":"observer","observed":{"type":"RUN_OPENED","run_id":"r","dialect":"d","program":"","manifest":'
         b'null,"trigger":{"kind":"proactive"},"namespace":null,"via":"imported","recorder":""}}',

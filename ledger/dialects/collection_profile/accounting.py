@@ -6,9 +6,9 @@ import msgspec
 
 from ledger.core.json_reader import Json, is_number, printable
 from ledger.dialects.collection_profile.decision import NearMiss
-from ledger.dialects.collection_profile.messages import Key
-from ledger.dialects.collection_profile.rules.coverage import show_key
-from ledger.dialects.collection_profile.state import Gap, Report, State
+from ledger.dialects.collection_profile.gaps import Gap
+from ledger.dialects.collection_profile.messages import Key, show_key
+from ledger.dialects.collection_profile.state import Report, State
 
 NEAR_MISS_LIMIT = 20
 """Near misses that a decision holds for one report, at most."""
@@ -32,11 +32,7 @@ class Account(msgspec.Struct, frozen=True):
 
 def account(state: State, report: Report) -> Account:
     """Account for a report (eligible/3)."""
-    backed = {
-        gap.message.record_key: gap.entry
-        for gap in state.gaps.get(report.message.stream, ())
-        if gap.parent == report.message.state_stream and gap.message.record_key is not None
-    }
+    backed = state.gaps.keys(report.message.stream, report.message.state_stream)
     hydrated = gapped = 0
     unaccounted: list[Key] = []
     for key in report.message.required_keys:
@@ -57,15 +53,13 @@ def near_misses(state: State, report: Report, keys: Iterable[Key]) -> Iterator[N
     for shown, key in wanted.items():
         if shown in skipped:
             yield NearMiss(code="key_is_optional_skip", entry=report.entry, key=shown)
-        elif key in report.listed_gaps and not _gapped_anywhere(state, shown):
+        elif key in report.listed_gaps and not state.gaps.of_key(shown):
             yield NearMiss(code="key_listed_without_gap", entry=report.entry, key=shown)
-    for gap in (gap for gaps in state.gaps.values() for gap in gaps):
-        named = gap.message.record_key
-        if named is None:
-            if gap.message.stream == stream and gap.parent == parent:
-                yield NearMiss(code="gap_names_no_key", entry=gap.entry)
-        elif show_key(named) in wanted:
-            yield _near_gap(gap, stream, parent, wanted[show_key(named)])
+        for gap in state.gaps.of_key(shown):
+            yield _near_gap(gap, stream, parent, key)
+    keyless = state.gaps.keyless(stream, parent)
+    if keyless is not None:
+        yield NearMiss(code="gap_names_no_key", entry=keyless.entry)
 
 
 def _near_gap(gap: Gap, stream: str, parent: str, key: Key) -> NearMiss:
@@ -81,14 +75,6 @@ def _near_gap(gap: Gap, stream: str, parent: str, key: Key) -> NearMiss:
     if gap.message.record_key != key:
         return NearMiss(code="gap_key_of_other_type", entry=gap.entry, key=shown)
     return NearMiss(code="gap_not_listed", entry=gap.entry, key=shown)
-
-
-def _gapped_anywhere(state: State, shown: str) -> bool:
-    return any(
-        gap.message.record_key is not None and show_key(gap.message.record_key) == shown
-        for gaps in state.gaps.values()
-        for gap in gaps
-    )
 
 
 def _optional_skips(report: Report) -> list[Key]:

@@ -155,6 +155,7 @@ DISCREPANCIES: Mapping[str, str] = {
     "committed_though_withheld": "{stream} was committed, though the rules withhold it.",
     "committed_though_not_staged": "{stream} was committed, though the run never staged it.",
     "attempted_though_withheld": "A write of {stream} was tried, though the rules withhold it.",
+    "attempted_after_failure": "A write of {stream} was tried after an earlier write had failed.",
     "not_committed_though_eligible": "{stream} was not committed, though the rules commit it.",
     "committed_twice": "{stream} was committed twice.",
     "committed_other_cursor": "{stream} was committed with another cursor than its newest.",

@@ -47,8 +47,9 @@ def decide(state: State) -> d.Decision:
         interactions=tuple(projections.project_interactions(state)),
         recovery=projections.project_recovery(state),
         totals=d.Totals(
+            violations=len(state.refusals) + len(state.violations),
             skips=state.skips_total,
-            gaps=sum(map(len, state.gaps.values())),
+            gaps=state.gaps.total,
             interactions=state.asked_total,
         ),
     )

@@ -268,6 +268,7 @@ class Recovery(_Part, frozen=True):
 class Totals(_Part, frozen=True):
     """How many there were of what is listed only in part."""
 
+    violations: int
     skips: int
     gaps: int
     interactions: int

@@ -44,6 +44,7 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
 
 def take_runtime_line(state: State, entry: Entry) -> None:
     """Take a line of the runtime; a START is remembered even where it is no longer read."""
+    state.last_runtime_line = entry.seq
     table = machine.RUNTIME.get(state.phase)
     if table is None:
         if entry.type == "START" and state.start_entry is None:

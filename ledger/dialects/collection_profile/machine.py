@@ -1,8 +1,8 @@
 """The state machine of a run, as tables: phase, then message, then what is done.
 
 Source: the connector states and the transition table of the profile, section 2, with some phases of our own.
-``cancelled``, ``violated``, ``refused`` and ``cut`` have no table: lines that come then stay in the log and
-change nothing, and are not even read. A message that a table does not name goes to the table's default.
+The phases of ``state.UNREAD`` have no table: lines that come then stay in the log and change nothing, and are
+not even read. A message that a table does not name goes to the table's default.
 """
 
 from collections.abc import Callable, Mapping

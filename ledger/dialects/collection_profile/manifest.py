@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ledger.core.findings import Detail, Fault
+from ledger.core.findings import LIST_LIMIT, Detail, Fault
 from ledger.core.json_reader import Json, Malformed, printable, read_json
 
 CHILD_STRATEGY = "checkpoint_window"
@@ -112,7 +112,7 @@ def _faults(value: dict[str, Json]) -> Iterator[Fault]:
         yield from dependency_faults(stream, seen)
     cycle = dependency_cycle(declared)
     if cycle:
-        yield _fault("dependency_cycle", "manifest/6", {"cycle": tuple(map(printable, cycle))})
+        yield _fault("dependency_cycle", "manifest/6", {"cycle": tuple(map(printable, cycle[:LIST_LIMIT]))})
 
 
 def binding_faults(value: dict[str, Json]) -> Iterator[Fault]:

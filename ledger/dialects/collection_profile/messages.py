@@ -9,10 +9,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from ledger.core.json_reader import Malformed
+from ledger.core.json_reader import Malformed, printable
 
 Key: TypeAlias = str | int | float | Decimal
 """A key in coverage and gap messages: ``1`` and ``1.0`` are one key, ``1`` and ``"1"`` are two."""
+
+
+def show_key(key: Key) -> str:
+    """Return a key as decisions print it: a string itself, a number as its digits."""
+    return printable(key) if isinstance(key, str) else str(key)
+
 
 InteractionKind: TypeAlias = Literal["credentials", "otp", "manual_action"]
 

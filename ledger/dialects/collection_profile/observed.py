@@ -4,12 +4,12 @@ import msgspec
 
 from ledger.core import observations as o
 from ledger.core.entries import Entry
-from ledger.core.findings import Fault
+from ledger.core.findings import By, Fault
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.rules import binding as rules
 from ledger.dialects.collection_profile.rules.done import exit_agrees
 from ledger.dialects.collection_profile.runtime_lines import refuse
-from ledger.dialects.collection_profile.state import Ending, Phase, State
+from ledger.dialects.collection_profile.state import UNREAD, Ending, Phase, State
 
 _TOO_LATE_TO_CANCEL = {Phase.CUT: "decided", Phase.VIOLATED: "violated", Phase.REFUSED: "refused"}
 
@@ -22,7 +22,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.RunRefused():
             on_refused(state, entry, observation)
         case o.ProgramSpawned():
-            state.spawned = entry.seq
+            state.spawned = state.spawned or entry.seq
         case o.ProgramExited():
             on_exited(state, entry, observation)
         case o.CancelRequested():
@@ -47,7 +47,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.LineCut():
             on_line_cut(state, entry, observation)
         case o.RunClosed():
-            state.closed = entry.seq
+            state.closed = state.closed or entry.seq
         case o.ProgramStderr() | o.EntriesErased() | o.Note():
             pass
 
@@ -135,6 +135,8 @@ def on_controller_lost(state: State, entry: Entry, lost: o.ControllerLost) -> No
         state.note(Fault(code="controller_lost_late", clause="restart/1", by="observer"), entry.seq)
     elif state.controller_lost is None:
         state.controller_lost = Ending(entry.seq, "controller_lost", lost.reason)
+        if state.phase not in _TOO_LATE_TO_CANCEL and state.phase is not Phase.CANCELLED:
+            state.phase = Phase.ABANDONED
 
 
 def on_records_rejected(state: State, entry: Entry, rejected: o.RecordsRejected) -> None:
@@ -152,7 +154,7 @@ def cut(state: State, entry: Entry) -> None:
     """Stop deciding: what comes after the first decision or commit is what became of it."""
     if state.cut is None:
         state.cut = entry.seq
-        if state.phase not in (Phase.CANCELLED, Phase.VIOLATED, Phase.REFUSED):
+        if state.phase not in UNREAD:
             state.phase = Phase.CUT
 
 
@@ -178,7 +180,7 @@ def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated
         note_out_of_place(state, entry)
         return
     for index, violation in enumerate(state.violations):
-        if violation.entry == unterminated.seq and violation.code == "line_malformed":
+        if violation.entry == unterminated.seq and violation.code == "line_malformed" and state.cut is None:
             state.violations[index] = msgspec.structs.replace(violation, code="line_torn")
             return
     state.note(Fault(code="line_unterminated", clause="session/jsonl"), unterminated.seq)
@@ -189,8 +191,9 @@ def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
     if not 1 <= line.seq < entry.seq:
         note_out_of_place(state, entry)
         return
-    fault = Fault(code="line_too_long", clause="session/jsonl", detail={"length": line.length})
-    if state.phase in (Phase.CANCELLED, Phase.VIOLATED, Phase.REFUSED, Phase.CUT):
+    by: By = "runtime" if line.seq == state.last_runtime_line else "program"
+    fault = Fault(code="line_too_long", clause="session/jsonl", by=by, detail={"length": line.length})
+    if state.phase in UNREAD:
         state.note(fault, line.seq)
     else:
         state.violate(line.seq, fault)
@@ -214,11 +217,11 @@ def observe_erased(state: State, entry: Entry) -> None:
         case "RUN_REFUSED":
             on_refused(state, entry, o.RunRefused(reason=""))
         case "PROGRAM_SPAWNED":
-            state.spawned = entry.seq
+            state.spawned = state.spawned or entry.seq
         case "PROGRAM_EXITED":
             on_exited(state, entry, o.ProgramExited())
         case "RUN_CLOSED":
-            state.closed = entry.seq
+            state.closed = state.closed or entry.seq
         case "DECIDED":
             state.decided = state.decided or entry.seq
             cut(state, entry)

@@ -62,10 +62,14 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
     if state.refused is not None and not state.refusals:
         yield Discrepancy(code="refused_though_allowed", stream=None, entries=(state.refused.entry,))
     committed: dict[str, int] = {}
+    failed: int | None = None
     for entry, event in state.commits:
         stream = printable(event.stream)
+        if failed is not None:
+            yield Discrepancy(code="attempted_after_failure", stream=stream, entries=(failed, entry))
         verdict = weighed[event.stream].verdict if event.stream in weighed else None
         if isinstance(event, CheckpointCommitFailed):
+            failed = failed or entry
             if verdict != "commit":
                 yield Discrepancy(code="attempted_though_withheld", stream=stream, entries=(entry,))
             continue

@@ -8,11 +8,22 @@ from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
 from ledger.core.json_reader import Malformed, printable
 from ledger.dialects.collection_profile import messages as m
+from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE, exit_agrees
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.rules.state import stream_is_a_checkpoint
-from ledger.dialects.collection_profile.state import Asked, Gap, Phase, Report, Skip, Staged, State
+from ledger.dialects.collection_profile.state import Asked, Phase, Report, Skip, Staged, State
+
+_NAMES_A_STREAM = {
+    "RECORD": ("record_out_of_scope", "scope/1"),
+    "STATE": ("stream_out_of_scope", "state/stream"),
+    "SKIP_RESULT": ("stream_out_of_scope", "skip/stream"),
+    "DETAIL_COVERAGE": ("stream_out_of_scope", "coverage/stream"),
+    "DETAIL_GAP": ("stream_out_of_scope", "gap/stream"),
+    "STREAM_EVIDENCE": ("stream_out_of_scope", "evidence/2"),
+    "PROGRESS": ("stream_out_of_scope", "progress/stream"),
+}
 
 
 def on_record(state: State, entry: Entry, message: m.Record) -> None:
@@ -97,7 +108,7 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
         declared = state.plan.declared(message.stream) if state.plan else None
         parents = declared.parents if declared else ()
         parent = parents[0] if len(parents) == 1 else None
-    state.gaps.setdefault(message.stream, []).append(Gap(entry.seq, message, parent))
+    state.gaps.add(Gap(entry.seq, message, parent))
 
 
 def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:
@@ -232,7 +243,11 @@ def on_erased(state: State, entry: Entry) -> None:
 
 
 def take_erased(state: State, entry: Entry) -> None:
-    """Take an erased message where one may come."""
+    """Take an erased message where one may come; that its stream is out of scope, its column still says."""
+    if entry.type in _NAMES_A_STREAM and entry.stream and not is_in_scope(state, entry.stream):
+        code, clause = _NAMES_A_STREAM[entry.type]
+        state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
+        return
     match entry.type:
         case "RECORD":
             state.counted += 1
@@ -254,6 +269,10 @@ def take_erased(state: State, entry: Entry) -> None:
         case "DETAIL_GAP":
             state.erased_gaps.setdefault(entry.stream, []).append(entry.seq)
         case "STREAM_EVIDENCE":
+            if entry.stream in state.evidence or entry.stream in state.erased_evidence:
+                detail = {"stream": entry.stream}
+                fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
+                state.violate(entry.seq, fault)
             state.erased_evidence.setdefault(entry.stream, []).append(entry.seq)
         case "INTERACTION":
             wait_for_answer(state, Asked(entry.seq, None))

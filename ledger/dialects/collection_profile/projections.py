@@ -9,9 +9,9 @@ from ledger.core.findings import LIST_LIMIT, Fault, Finding, Tally
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import decision as d
 from ledger.dialects.collection_profile.fate import Fate
-from ledger.dialects.collection_profile.messages import RecoveryHint
-from ledger.dialects.collection_profile.rules.coverage import show_key
-from ledger.dialects.collection_profile.state import Gap, Skip, State
+from ledger.dialects.collection_profile.gaps import Gap
+from ledger.dialects.collection_profile.messages import RecoveryHint, show_key
+from ledger.dialects.collection_profile.state import Skip, State
 
 
 def project_terminal(state: State) -> d.Terminal:
@@ -55,8 +55,7 @@ def project_skips(state: State) -> Iterator[d.SkipShown]:
 
 def project_gaps(state: State) -> Iterator[d.GapShown]:
     """Yield the first hundred gaps, with the report that each accounts for."""
-    gaps = sorted((gap for of_stream in state.gaps.values() for gap in of_stream), key=lambda gap: gap.entry)
-    for gap in gaps[:LIST_LIMIT]:
+    for gap in state.gaps.first:
         message = gap.message
         yield d.GapShown(
             entry=gap.entry,
@@ -150,7 +149,8 @@ def _late_findings(state: State, fate: Fate) -> Iterator[Tally]:
         ):
             detail = {"stream": printable(plan.declared.name)}
             yield _tally("record_after_scope_skip", "scope/4", detail, skip.entry, plan.last_record)
-    if state.pending is not None and fate.status not in ("running", "refused"):
+    is_owed = state.pending is not None and not state.violations
+    if state.pending is not None and is_owed and fate.status not in ("running", "refused", "cancelled"):
         fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
         tally = Tally(fault)
         tally.add(state.pending.entry)
@@ -164,11 +164,8 @@ def _early_reports(state: State) -> Iterator[Tally]:
     when every declared parent had been reported on.
     """
     for (stream, parent), report in state.reports.items():
-        late = [
-            gap.entry
-            for gap in state.gaps.get(stream, ())
-            if gap.parent == parent and gap.entry > report.entry
-        ]
+        latest = state.gaps.latest(stream, parent)
+        late = [latest] if latest > report.entry else []
         plan = state.plan.streams.get(stream) if state.plan else None
         if plan is not None and plan.last_record > report.entry:
             reports = [state.reports.get((stream, p)) for p in plan.declared.parents]

@@ -3,8 +3,9 @@
 Runs before append, on every line of both directions; it is the only step that comes before the log. A line
 without secrets is returned as it came. In a line with secrets :data:`MARK` stands in place of each secret
 value; member names stay, and so does every other byte. Where a member name is repeated, each of its values is
-replaced. Whatever may be an answer and cannot be read is replaced whole by a mark with its length: this fails
-closed.
+replaced. Text in which an answer or a START is quoted is replaced as a whole. Of the runtime whatever is no
+START counts as an answer. What may be an answer and cannot be read is replaced whole by a mark with its
+length: this fails closed.
 """
 
 import json
@@ -21,10 +22,12 @@ _ANSWER = "INTERACTION_RESPONSE"
 _START = "START"
 _OPEN_MEMBERS = ("type", "request_id", "status")
 # A program's line is worth reading when it spells one of the two types, or may spell one in escapes.
-_SUSPECT = re.compile(rb'INTERACTION_RESPONSE|"START"|\\u00[45][0-9a-fA-F]')
+_SUSPECT = re.compile(rb'INTERACTION_RESPONSE|START\\*"|\\u00[45][0-9a-fA-F]')
 _ESCAPE = re.compile(rb"\\u00([0-7][0-9a-fA-F])")
+_QUOTED_START = re.compile(r'START\\+"')
+_TEXT_ESCAPE = re.compile(r"\\+u00([0-7][0-9a-fA-F])")
 _MARKED = re.compile(rb'\{(?:"type":"INTERACTION_RESPONSE",)?"redacted":\{"length":[0-9]+\}\}')
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s,:{}\[\]"]+')
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]|[^\s,:{}\[\]"]++')
 
 
 def redact(origin: Origin, line: bytes) -> bytes:
@@ -43,7 +46,7 @@ def redact(origin: Origin, line: bytes) -> bytes:
     if isinstance(read_json(line), Malformed):
         return _replace_unreadable(origin, line)
     text = line.decode("utf-8")
-    return _apply(text, sorted(_secrets(text))).encode("utf-8")
+    return _apply(text, sorted(_secrets(text, is_runtime=origin == RUNTIME))).encode("utf-8")
 
 
 def _replace_unreadable(origin: Origin, line: bytes) -> bytes:
@@ -69,19 +72,36 @@ class _Value(NamedTuple):
     members: tuple[tuple[str, "_Value"], ...] = ()
 
 
-def _secrets(text: str) -> Iterator[tuple[int, int]]:
+def _secrets(text: str, *, is_runtime: bool) -> Iterator[tuple[int, int]]:
     """Yield where the secret values of a JSON text stand; inner ones may lie within outer ones."""
-    for value in _objects(text):
-        types = {text[v.start : v.end] for name, v in value.members if name == "type" and v.kind == "string"}
-        spelled = {json.loads(type_) for type_ in types}
-        if _ANSWER in spelled:
-            for name, member in value.members:
-                if not (name in _OPEN_MEMBERS and member.kind == "string"):
-                    yield from _inner(text, member)
-        elif _START in spelled:
-            for name, member in value.members:
-                if name == "bindings":
-                    yield from _descriptors(text, member)
+    for value, is_whole in _values(text):
+        if value.kind == "object":
+            yield from _secrets_of_object(text, value, is_answer=is_runtime and is_whole)
+        elif is_runtime and is_whole:
+            yield from _whole(text, value)
+        elif value.kind == "string" and _quotes_a_secret(text[value.start : value.end]):
+            yield value.start, value.end
+
+
+def _secrets_of_object(text: str, value: _Value, *, is_answer: bool) -> Iterator[tuple[int, int]]:
+    types = {text[v.start : v.end] for name, v in value.members if name == "type" and v.kind == "string"}
+    spelled = {json.loads(type_) for type_ in types}
+    if _ANSWER in spelled or (is_answer and _START not in spelled):
+        for name, member in value.members:
+            if not (name in _OPEN_MEMBERS and member.kind == "string"):
+                yield from _inner(text, member)
+    elif _START in spelled:
+        for name, member in value.members:
+            if name == "bindings":
+                yield from _descriptors(text, member)
+
+
+def _quotes_a_secret(token: str) -> bool:
+    """Tell a string in which the JSON of an answer, or of a START with bindings, is quoted."""
+    if "{" not in token:
+        return False
+    quoted = _TEXT_ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), token)
+    return _ANSWER in quoted or ("bindings" in quoted and _QUOTED_START.search(quoted) is not None)
 
 
 def _descriptors(text: str, bindings: _Value) -> Iterator[tuple[int, int]]:
@@ -104,8 +124,8 @@ def _whole(text: str, value: _Value) -> Iterator[tuple[int, int]]:
         yield value.start, value.end
 
 
-def _objects(text: str) -> Iterator[_Value]:
-    """Yield every object of a JSON text that is known to be well-formed, inner ones first."""
+def _values(text: str) -> Iterator[tuple[_Value, bool]]:
+    """Yield every value of a well-formed JSON text, inner ones first, and whether it is the whole of it."""
     frames: list[tuple[int, list[tuple[str, _Value]], bool]] = []
     name: list[str | None] = [None]
     for token in _TOKEN.finditer(text):
@@ -118,13 +138,12 @@ def _objects(text: str) -> Iterator[_Value]:
             start, members, is_object = frames.pop()
             name.pop()
             value = _Value(start, token.end(), "object" if is_object else "array", tuple(members))
-            if is_object:
-                yield value
         elif first == '"' and frames and frames[-1][2] and name[-1] is None:
             name[-1] = json.loads(token.group())
             continue
         else:
             value = _Value(token.start(), token.end(), "string" if first == '"' else "other")
+        yield value, not frames
         if frames and frames[-1][2]:
             frames[-1][1].append((name[-1] or "", value))
             name[-1] = None

@@ -16,10 +16,10 @@ from ledger.core.observations import (
     ProgramExited,
     RunOpened,
 )
+from ledger.dialects.collection_profile.gaps import Gaps
 from ledger.dialects.collection_profile.manifest import ManifestReading
 from ledger.dialects.collection_profile.messages import (
     DetailCoverage,
-    DetailGap,
     Done,
     Interaction,
     InteractionResponse,
@@ -40,9 +40,14 @@ class Phase(StrEnum):
     WAITING = "waiting_for_interaction"
     DONE = "done"
     CANCELLED = "cancelled"
+    ABANDONED = "abandoned"
     VIOLATED = "violated"
     REFUSED = "refused"
     CUT = "cut"
+
+
+UNREAD = frozenset((Phase.CANCELLED, Phase.ABANDONED, Phase.VIOLATED, Phase.REFUSED, Phase.CUT))
+"""Phases in which lines stay in the log and change nothing."""
 
 
 class Staged:
@@ -89,14 +94,6 @@ class Report(msgspec.Struct, frozen=True):
     listed_gaps: frozenset[Key]
 
 
-class Gap(msgspec.Struct, frozen=True):
-    """An accepted DETAIL_GAP; ``parent`` is the boundary that it accounts to, None where there is none."""
-
-    entry: int
-    message: DetailGap
-    parent: str | None
-
-
 class Skip(msgspec.Struct, frozen=True):
     """An accepted SKIP_RESULT."""
 
@@ -141,6 +138,7 @@ class State:
         self.start: Start | None = None
         self.start_entry: int | None = None
         self.first_program_line: int | None = None
+        self.last_runtime_line = 0
         self.refusals: list[tuple[int, Fault]] = []
 
         # What the program said.
@@ -148,7 +146,7 @@ class State:
         self.last_record = 0
         self.staged: dict[str, Staged] = {}
         self.reports: dict[tuple[str, str], Report] = {}
-        self.gaps: dict[str, list[Gap]] = {}
+        self.gaps = Gaps()
         self.skips: list[Skip] = []
         self.skips_total = 0
         self.newest_skips: dict[str | None, Skip] = {}

@@ -50,7 +50,7 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
     entries = cause.entries if cause is not None else ()
     if fate.status == "indeterminate" and cause is not None:
         return _run_reason(cause.code, cause.clause, entries)
-    if state.opened is not None and state.opened.namespace is None:
+    if state.opened is not None and state.opened.trigger.kind == "single_use":
         return _run_reason("single_use", "runtime/7", (1,))
     if fate.status == "refused":
         return _run_reason("run_refused", "binding/1", entries)

@@ -122,7 +122,6 @@ def test_an_unreadable_line_of_the_runtime_is_replaced_whatever_it_looks_like() 
     assert SECRET.encode() not in redact(RUNTIME, '{"data":{"p":"' + SECRET)
 
 
-@both_origins
 @pytest.mark.parametrize(
     "line",
     [
@@ -130,16 +129,57 @@ def test_an_unreadable_line_of_the_runtime_is_replaced_whatever_it_looks_like() 
         record("a", data={"START": 1, "word": '"START"', "bindings": {"b": {"x": 1}}}),
         '{"type":"RECORD","data":{"t":"INTERACTION\\u005fRESPONSE"},"n":1e2,"n":1.0}',
         '{ "type":"STATE" ,"stream":"a","cursor":{"at":1e2}}',
+        '{"type":"INTERACTION","request_id":"r","kind":"otp","message":"INTERACTION_RESPONSE"}',
+    ],
+)
+def test_a_line_of_the_program_that_only_names_an_answer_keeps_every_byte(line: Any) -> None:
+    assert redact(PROGRAM, line) == to_line(line)
+
+
+@both_origins
+@pytest.mark.parametrize(
+    "line",
+    [
         '{"type":"START","run_id":"r","n":1e2,"bindings":{}}',
         '{"type":"START","n":1E400,"bindings":{"network":{}}}',
         '{"type":"INTERACTION_RESPONSE","request_id":"r","status":"timeout"}',
-        '{"type":"INTERACTION","request_id":"r","kind":"otp","message":"INTERACTION_RESPONSE"}',
         "",
         " \r",
     ],
 )
 def test_a_line_without_secrets_keeps_every_byte(origin: Origin, line: Any) -> None:
     assert redact(origin, line) == to_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"request_id":"r","status":"success","data":{"password":"SECRET"}}',
+        '{"type":"interaction_response","request_id":"r","data":"SECRET"}',
+        '{"type":["INTERACTION_RESPONSE"],"data":{"password":"SECRET"}}',
+        '["INTERACTION_RESPONSE",{"password":"SECRET"}]',
+        '"SECRET"',
+    ],
+)
+def test_whatever_a_runtime_says_that_is_no_start_counts_as_an_answer(line: str) -> None:
+    assert b"SECRET" not in redact(RUNTIME, line)
+
+
+@both_origins
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        '{"type":"INTERACTION_RESPONSE","request_id":"r","data":{"password":"SECRET"}}',
+        '{"type":"START","bindings":{"browser_automation":{"ws_url":"SECRET"}}}',
+    ],
+)
+def test_text_that_quotes_an_answer_or_a_start_is_replaced(quoted: str, depth: int, origin: Origin) -> None:
+    for _ in range(depth):
+        quoted = json.dumps({"type": "PROGRAM_STDERR", "text": f"received {quoted}"})
+    redacted = redact(origin, quoted)
+    assert b"SECRET" not in redacted
+    assert redact(origin, redacted.decode()) == redacted
 
 
 @pytest.mark.parametrize("line", [b"\xff", b"{", b'{"type":"RECORD","data":{"x":"START', b"NaN"])

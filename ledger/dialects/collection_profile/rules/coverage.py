@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ledger.core.findings import Fault, rule
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.messages import DetailCoverage, Key
+from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import State
 
@@ -89,11 +89,6 @@ def boundary_reports_once(state: State, message: DetailCoverage) -> Fault | None
     if earlier is None:
         return None
     return _fault("coverage_reported_twice", "coverage/once", message, entries=(earlier.entry,))
-
-
-def show_key(key: Key) -> str:
-    """Return a key as decisions print it: a string itself, a number as its digits."""
-    return printable(key) if isinstance(key, str) else str(key)
 
 
 def _fault(

@@ -12,8 +12,8 @@ from ledger.core.findings import LIST_LIMIT, rule
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT, account, near_misses
 from ledger.dialects.collection_profile.decision import Reason
+from ledger.dialects.collection_profile.messages import show_key
 from ledger.dialects.collection_profile.plan import Plan
-from ledger.dialects.collection_profile.rules.coverage import show_key
 from ledger.dialects.collection_profile.state import Report, State
 
 

@@ -37,10 +37,9 @@ def outcomes_add_up(state: State, message: StreamEvidence) -> Fault | None:
 @rule("evidence/5")
 def evidence_is_given_once(state: State, message: StreamEvidence) -> Fault | None:
     """A stream gives evidence once in a run."""
-    earlier = state.evidence.get(message.stream)
-    if earlier is None:
+    if message.stream not in state.evidence and message.stream not in state.erased_evidence:
         return None
-    return _fault("evidence_given_twice", "evidence/5", message, (earlier[0],))
+    return _fault("evidence_given_twice", "evidence/5", message)
 
 
 @rule("evidence/closure")
@@ -54,10 +53,10 @@ def evidence_agrees_with_counts(state: State, message: StreamEvidence) -> Fault 
         return None
     if message.outcomes.emitted != len(plan.keys):
         return _fault("evidence_disagrees_with_records", "evidence/closure", message)
-    if message.outcomes.gapped > len(state.gaps.get(message.stream, ())):
+    if message.outcomes.gapped > state.gaps.of_stream(message.stream):
         return _fault("evidence_disagrees_with_gaps", "evidence/closure", message)
     return None
 
 
-def _fault(code: str, clause: str, message: StreamEvidence, entries: tuple[int, ...] = ()) -> Fault:
-    return Fault(code=code, clause=clause, detail={"stream": printable(message.stream)}, entries=entries)
+def _fault(code: str, clause: str, message: StreamEvidence) -> Fault:
+    return Fault(code=code, clause=clause, detail={"stream": printable(message.stream)})

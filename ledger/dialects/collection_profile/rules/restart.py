@@ -34,10 +34,9 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     leaves its coverage unproven.
     """
     covered = dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
-    for stream, gaps in state.gaps.items():
-        entries = [gap.entry for gap in gaps if stream in covered or gap.parent == checkpoint]
-        if entries:
-            yield _reason("restart_gap_pending", stream, entries, len(entries))
+    for (stream, parent), owed in state.gaps.owed().items():
+        if stream in covered or parent == checkpoint:
+            yield _reason("restart_gap_pending", stream, owed.first, owed.total)
     for (_, parent), report in state.reports.items():
         if parent == checkpoint:
             reason = shortfall(state, report, "restart_coverage_unproven", "restart/3")

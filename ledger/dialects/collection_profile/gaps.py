@@ -1,0 +1,76 @@
+"""The DETAIL_GAPs of a run, kept so that each question about them is answered without going through all."""
+
+import msgspec
+
+from ledger.core.findings import LIST_LIMIT, Fault, Tally
+from ledger.dialects.collection_profile.messages import DetailGap, Key, show_key
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """An accepted DETAIL_GAP; ``parent`` is the boundary that it accounts to, None where there is none."""
+
+    entry: int
+    message: DetailGap
+    parent: str | None
+
+
+class Gaps:
+    """All gaps so far.
+
+    Attributes:
+        total: how many there are.
+        first: the first hundred.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.first: list[Gap] = []
+        self._counts: dict[str, int] = {}
+        self._latest: dict[tuple[str, str | None], int] = {}
+        self._backed: dict[tuple[str, str | None], set[Key]] = {}
+        self._keyless: dict[tuple[str, str | None], Gap] = {}
+        self._by_key: dict[str, list[Gap]] = {}
+        self._owed: dict[tuple[str, str | None], Tally] = {}
+
+    def add(self, gap: Gap) -> None:
+        """Keep a gap."""
+        stream, key = gap.message.stream, gap.message.record_key
+        boundary = (stream, gap.parent)
+        self.total += 1
+        if len(self.first) < LIST_LIMIT:
+            self.first.append(gap)
+        self._counts[stream] = self._counts.get(stream, 0) + 1
+        self._latest[boundary] = gap.entry
+        fault = Fault(code="restart_gap_pending", clause="restart/3")
+        self._owed.setdefault(boundary, Tally(fault)).add(gap.entry)
+        if key is None:
+            self._keyless.setdefault(boundary, gap)
+        else:
+            self._backed.setdefault(boundary, set()).add(key)
+            alike = self._by_key.setdefault(show_key(key), [])
+            if len(alike) < LIST_LIMIT:
+                alike.append(gap)
+
+    def of_stream(self, stream: str) -> int:
+        """Return how many gaps a stream has."""
+        return self._counts.get(stream, 0)
+
+    def keys(self, stream: str, parent: str) -> set[Key]:
+        """Return the keys that gaps of a stream stand behind, under one boundary."""
+        return self._backed.get((stream, parent), set())
+
+    def latest(self, stream: str, parent: str) -> int:
+        """Return the entry of the last gap of a boundary, 0 where there is none."""
+        return self._latest.get((stream, parent), 0)
+
+    def keyless(self, stream: str, parent: str) -> Gap | None:
+        """Return the first gap of a boundary that names no key."""
+        return self._keyless.get((stream, parent))
+
+    def of_key(self, shown: str) -> list[Gap]:
+        """Return the first hundred gaps, of any stream, whose key is shown like this."""
+        return self._by_key.get(shown, [])
+
+    def owed(self) -> dict[tuple[str, str | None], Tally]:
+        """Return the entries of the gaps of each boundary, in order of the first."""
+        return self._owed
