@@ -1,16 +1,16 @@
 """Exit statuses, and how whatever goes wrong becomes one of them.
 
-====  ==========================================================
+====  ========================================================================
 0     yes, done
 1     the answer is no, or it differs
 2     wrong usage
-3     the input could not be read, or the file system refused
-4     not found
-5     the ledger is busy, locked, of a newer format or not ours
+3     the input is not there or could not be read, or the file system refused
+4     not found: no such ledger, run, stream or ruleset
+5     the ledger is busy, locked, of a newer format, or another program's
 6     integrity broken
 70    a bug in Run Ledger
 130   interrupted
-====  ==========================================================
+====  ========================================================================
 
 Invariant: an error that nobody foresaw ends in 70, never in 1, and shows a traceback only to who asks.
 """

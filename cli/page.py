@@ -1,14 +1,15 @@
 """A page of text for people: indented, wrapped lines, in colour where that is wanted.
 
-Whatever a program wrote may end up on a page, so every line is made visible first: control characters are
-spelled out and reach no terminal.
+Whatever a program wrote may end up on a page, so every line is made visible first: what a terminal would obey
+instead of show is spelled out, and what would fill the screen is cut.
 """
 
+import json
 import re
 import textwrap
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\n\r\t]")
 _STYLES = {
     "bold": "1",
     "dim": "2",
@@ -19,10 +20,44 @@ _STYLES = {
     "name": "36",
 }
 
+LINE_LIMIT = 2000
+WORD_LIMIT = 240
+CELL_LIMIT = 60
+"""Characters that a line, a word in a line and a cell of a table may have before they are cut."""
+
+NUMBERS_SHOWN = 10
+"""Entries that are named before the rest of them are only counted."""
+
+_LONG_WORD = re.compile(rf"\S{{{WORD_LIMIT + 1},}}")
+
 
 def visible(text: str) -> str:
-    """Spell out control characters and marks of direction, so that a terminal only ever shows them."""
-    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
+    """Spell out all that is not printable, as JSON does, so that a terminal only ever shows it.
+
+    That is every control character, mark of direction, line separator, invisible letter and lone surrogate.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut a text that is longer than the limit, and let it be seen."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def some_of(shown: Sequence[str], total: int) -> str:
+    """List the first of several things, and how many more there are."""
+    more = total - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def entries_of(numbers: Sequence[int], total: int | None = None) -> str:
+    """Name entries: ``entry 9``, ``entries 7, 9``, ``entries 7, 9 and 500 more``; '' where there are none."""
+    if not numbers:
+        return ""
+    known = len(numbers) if total is None else total
+    return f"entr{'y' if known == 1 else 'ies'} {some_of([*map(str, numbers[:NUMBERS_SHOWN])], known)}"
 
 
 class Page:
@@ -48,7 +83,7 @@ class Page:
 
     def line(self, text: str, style: str = "", *, indent: int = 0, hang: int = 0) -> None:
         """Add a text, wrapped, its continuation ``hang`` columns further in."""
-        clean = visible(text)
+        clean = _LONG_WORD.sub(lambda word: cut(word.group(), WORD_LIMIT), visible(cut(text, LINE_LIMIT)))
         first, rest = " " * indent, " " * (indent + hang)
         wrapped = [first + clean]
         if self.width and len(first) + len(clean) > self.width:
@@ -62,19 +97,30 @@ class Page:
             )
         self._lines.extend(self.style(one, style) for one in wrapped)
 
-    def columns(
-        self, rows: Iterable[tuple[str, ...]], *, indent: int = 0, styles: Iterable[str] = ()
-    ) -> None:
+    def columns(self, rows: Iterable[tuple[str, ...]], *, styles: Iterable[str] = ()) -> None:
         """Add rows whose cells stand under each other; the first row is the heading."""
-        table = [tuple(map(visible, row)) for row in rows]
+        table = [[*(cut(visible(cell), CELL_LIMIT) for cell in row[:-1]), visible(row[-1])] for row in rows]
         if not table:
             return
-        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        widths = [max(map(_columns, cells)) for cells in zip(*table, strict=True)]
         styles = list(styles) or [""] * len(table)
         for row, style in zip(table, ["dim", *styles], strict=False):
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            self._lines.append(self.style((" " * indent + "  ".join(cells)).rstrip(), style))
+            cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
+            self._lines.append(self.style("  ".join(cells).rstrip(), style))
 
     def text(self) -> str:
         """Return the page, ending in a line feed."""
         return "\n".join(self._lines).rstrip("\n") + "\n"
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a visible text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_letter_columns(letter) for letter in text)
+
+
+def _letter_columns(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

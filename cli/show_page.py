@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from cli.page import Page
+from cli.page import Page, entries_of
 from ledger.core.wording import Catalogue, fill
+
+LISTED = 20
+"""Gaps, skips and questions that are listed, of each at most, before the rest are counted."""
 
 
 def write_decision(page: Page, decision: Any, catalogue: Catalogue) -> None:
@@ -50,9 +53,7 @@ def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
     page.line(f"{decision.status.upper()} under {decision.ruleset.id}", style)
     if decision.cause is not None:
         cause = decision.cause
-        entries = ", ".join(map(str, cause.entries[:10]))
-        where = f" (entry {entries})" if entries else ""
-        page.line(f"cause      {catalogue.cause(cause.code, cause.detail)}{where} [{cause.clause}]", hang=11)
+        _labelled(page, "cause", catalogue.cause(cause.code, cause.detail), cause.entries, cause.clause)
     namespace = subject.namespace if subject.namespace is not None else "none (single use)"
     grant = f", grant {subject.grant_id}" if subject.grant_id else ""
     page.line(f"trigger    {subject.trigger}{grant}, namespace {namespace}", hang=11)
@@ -118,18 +119,26 @@ def _write_lists(page: Page, decision: Any) -> None:
     totals = decision.totals
     if totals.skips or totals.gaps or totals.interactions:
         page.blank()
-    for skip in decision.skips:
+    for skip in decision.skips[:LISTED]:
         what = f"{skip.stream or 'the run'}: {skip.reason or 'no reason'}"
         _labelled(page, "skip", what, (skip.entry,))
-    for gap in decision.gaps:
+    _write_more(page, "skips", totals.skips)
+    for gap in decision.gaps[:LISTED]:
         accounted = (
             f"accounted for by entry {gap.accounted_by}" if gap.accounted_by else "accounts for nothing"
         )
         what = f"{gap.stream} under {gap.parent or 'no parent'}: {gap.record_key or 'no key'}, {accounted}"
         _labelled(page, "gap", what, (gap.entry,))
-    for asked in decision.interactions:
+    _write_more(page, "gaps", totals.gaps)
+    for asked in decision.interactions[:LISTED]:
         answer = asked.answer or ("timed out" if asked.timed_out else "no answer")
         _labelled(page, "question", f"{asked.kind or 'erased'}: {answer}", (asked.entry,))
+    _write_more(page, "questions", totals.interactions)
+
+
+def _write_more(page: Page, what: str, total: int) -> None:
+    if total > LISTED:
+        page.line(f"{'':<11}and {total - LISTED} more {what}", "dim")
 
 
 def _write_said(page: Page, decision: Any, catalogue: Catalogue) -> None:
@@ -141,14 +150,21 @@ def _write_said(page: Page, decision: Any, catalogue: Catalogue) -> None:
     for one in decision.violations:
         _labelled(page, "violation", catalogue.fault(one.code, one.detail), (one.entry,), one.clause)
     for one in decision.findings:
-        _labelled(page, "finding", catalogue.fault(one.code, one.detail), one.entries, one.clause)
+        sentence = catalogue.fault(one.code, one.detail)
+        _labelled(page, "finding", sentence, one.entries, one.clause, total=one.entries_total)
     for one in decision.unknowns:
         _labelled(page, "not known", catalogue.unknowns.get(one.what, one.what), (), style="dim")
 
 
 def _labelled(
-    page: Page, label: str, text: str, entries: tuple[int, ...], clause: str = "", style: str = ""
+    page: Page,
+    label: str,
+    text: str,
+    entries: tuple[int, ...],
+    clause: str = "",
+    style: str = "",
+    total: int | None = None,
 ) -> None:
-    where = f" (entry {', '.join(map(str, entries[:10]))})" if entries else ""
+    where = f" ({entries_of(entries, total)})" if entries else ""
     cited = f" [{clause}]" if clause else ""
     page.line(f"{label:<11}{text}{where}{cited}", style, hang=11)

@@ -1,45 +1,55 @@
 """The page that ``why`` prints: written to be read at three in the morning.
 
 What decides comes first, what is at fault is named, what really happened is loud where it differs, and what
-nobody knows is said.
+nobody knows is said. Nothing floods: of whatever there may be thousands of, the first are shown and the rest
+are counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from cli.page import Page
+from cli.page import Page, cut, entries_of, some_of, visible
 from ledger.core.instants import write_micros
 from ledger.replay.explain import CheckpointSaid, EntryShown, Explanation, ReasonSaid, Said
-from ledger.replay.history import Standing
+from ledger.replay.history import LastCommit, Standing
 
 _STATUS_STYLE = {"succeeded": "good", "running": "warn", "indeterminate": "warn"}
 _VERDICT_STYLE = {"commit": "good", "withhold": "bad", "pending": "warn", "indeterminate": "warn"}
+_VERB = {"commit": "COMMIT", "withhold": "WITHHOLD", "pending": "PENDING", "indeterminate": "CANNOT TELL"}
 _OUTCOME = {
     "committed": "the store took it",
     "failed": "the store refused it",
     "not_attempted": "it was never tried",
-    None: "nothing was recorded of it",
+    None: "the log does not say",
 }
-KEYS_SHOWN = 10
+_BASIS = {"recorded": "its commit is recorded", "rules": "as the rules say; no commit is recorded"}
+ROWS_SHOWN = 40
+CHECKPOINTS_SHOWN = 20
 FINDINGS_SHOWN = 12
+KEYS_SHOWN = 10
+KEY_WIDTH = 80
 
 
 def write_why(page: Page, explained: Explanation) -> None:
     """Write an explanation on a page."""
     page.line(f"{explained.run_id}  {explained.program}", "bold")
     style = _STATUS_STYLE.get(explained.status, "bad")
-    page.line(f"{explained.status.upper()} under {explained.ruleset}, {explained.through} entries", style)
+    opened = f", opened {explained.opened[:19]}Z" if explained.opened else ""
+    size = "1 entry" if explained.through == 1 else f"{explained.through} entries"
+    page.line(f"{explained.status.upper()} under {explained.ruleset}, {size}{opened}", style)
     _write_cause(page, explained)
     _write_overview(page, explained)
     for one in explained.differs:
         page.blank()
         _write_loud(page, one)
-    for checkpoint in explained.checkpoints:
-        went_well = checkpoint.decision == "commit" and checkpoint.outcome in ("committed", None)
-        if not went_well or checkpoint.differs:
-            page.blank()
-            _write_checkpoint(page, checkpoint)
+    _write_checkpoints(page, explained)
     _write_findings(page, explained)
     _write_unknowns(page, explained)
+
+
+def is_well(checkpoint: CheckpointSaid) -> bool:
+    """Tell a checkpoint that the rules commit and of which nothing else is known to have happened."""
+    committed = checkpoint.decision == "commit" and checkpoint.outcome in ("committed", None)
+    return committed and not checkpoint.differs
 
 
 def _write_cause(page: Page, explained: Explanation) -> None:
@@ -51,8 +61,7 @@ def _write_cause(page: Page, explained: Explanation) -> None:
     if cause.demand:
         owed = f" (owed by the {cause.by})" if cause.by in ("program", "runtime") else ""
         page.line(f"{cause.demand}{owed}", "dim", indent=2, hang=2)
-    for entry in cause.entries[:KEYS_SHOWN]:
-        _write_entry(page, entry, 2)
+    _write_entries(page, cause.entries, cause.entries_total, 2)
     for miss in explained.cause_near_misses:
         _write_near_miss(page, miss, 2)
     if explained.recovery is not None:
@@ -61,71 +70,108 @@ def _write_cause(page: Page, explained: Explanation) -> None:
 
 def _write_overview(page: Page, explained: Explanation) -> None:
     page.blank()
-    if not explained.checkpoints:
+    checkpoints = list(explained.checkpoints)
+    if not checkpoints:
         page.line("No checkpoint was staged.")
         return
-    rows = [("CHECKPOINT", "RULES SAY", "WHAT HAPPENED", "CURSOR", "COVERS")]
-    for one in explained.checkpoints:
+    if len(checkpoints) > ROWS_SHOWN:
+        checkpoints.sort(key=is_well)
+    shown = checkpoints[:ROWS_SHOWN]
+    rows: list[tuple[str, ...]] = [("CHECKPOINT", "RULES SAY", "WHAT HAPPENED", "CURSOR", "COVERS")]
+    for one in shown:
         cursor = f"entry {one.cursor_entry}" + (f" of {one.staged_total}" if one.staged_total > 1 else "")
         happened = (one.outcome or "not recorded").replace("_", " ")
-        rows.append((one.stream, one.decision, happened, cursor, ", ".join(one.covers) or "itself"))
-    styles = [_VERDICT_STYLE.get(one.decision, "") for one in explained.checkpoints]
-    page.columns(rows, styles=styles)
+        rows.append((one.stream, one.decision, happened, cursor, some_of(one.covers[:5], len(one.covers))))
+    if not any(one.covers for one in shown):
+        rows = [row[:-1] for row in rows]
+    page.columns(rows, styles=[_VERDICT_STYLE.get(one.decision, "") for one in shown])
+    if len(checkpoints) > ROWS_SHOWN:
+        page.line(f"and {len(checkpoints) - ROWS_SHOWN} more; `runledger show` lists all", "dim")
+    if all(map(is_well, checkpoints)) and explained.asked is None:
+        page.blank()
+        page.line("Nothing is withheld.", "good")
 
 
-def _write_checkpoint(page: Page, one: CheckpointSaid) -> None:
-    verb = {"commit": "COMMIT", "withhold": "WITHHOLD", "pending": "PENDING"}.get(one.decision, "CANNOT TELL")
-    page.line(f"{verb} {one.stream}", _VERDICT_STYLE.get(one.decision, ""))
+def _write_checkpoints(page: Page, explained: Explanation) -> None:
+    asked = explained.asked
+    if asked is not None and all(one.stream != asked for one in explained.checkpoints):
+        page.blank()
+        theirs = ", ".join(one.stream for one in explained.checkpoints)
+        page.line(f"{asked} has no checkpoint of its own here: {theirs} covers it.", hang=2)
+    told = [one for one in explained.checkpoints if asked is not None or not is_well(one)]
+    above = {entry.seq for entry in explained.cause.entries} if explained.cause is not None else set()
+    for checkpoint in told[:CHECKPOINTS_SHOWN]:
+        page.blank()
+        _write_checkpoint(page, checkpoint, explained.run_id, above)
+    if len(told) > CHECKPOINTS_SHOWN:
+        page.blank()
+        page.line(
+            f"and {len(told) - CHECKPOINTS_SHOWN} more; `runledger why RUN STREAM` explains one of them",
+            "dim",
+        )
+
+
+def _write_checkpoint(page: Page, one: CheckpointSaid, run_id: str, above: Collection[int]) -> None:
+    page.line(f"{_VERB.get(one.decision, one.decision)} {one.stream}", _VERDICT_STYLE.get(one.decision, ""))
     for discrepancy in one.differs:
         _write_loud(page, discrepancy)
     for reason in one.reasons:
-        _write_reason(page, reason)
+        _write_reason(page, reason, above)
     page.line(f"What happened: {_OUTCOME[one.outcome]}.", indent=2, hang=2)
     if one.standing is not None:
-        _write_standing(page, one, one.standing)
+        _write_standing(page, one, one.standing, run_id)
     if one.retry and one.decision != "commit":
         page.line("The stream stays eligible: the next run may stage and commit it.", indent=2, hang=2)
-    elif one.retry:
+    elif one.retry and one.outcome is not None:
         page.line("It is not committed yet and stays eligible for the next run.", indent=2, hang=2)
 
 
-def _write_reason(page: Page, reason: ReasonSaid) -> None:
+def _write_reason(page: Page, reason: ReasonSaid, above: Collection[int]) -> None:
     page.line(f"{reason.sentence} {_clause(reason.clause)}", "bold", indent=2, hang=2)
     if reason.demand:
         page.line(reason.demand, "dim", indent=4, hang=2)
     if reason.keys:
-        more = reason.keys_total - len(reason.keys[:KEYS_SHOWN])
-        shown = ", ".join(reason.keys[:KEYS_SHOWN]) + (f" and {more} more" if more else "")
-        page.line(f"keys at fault: {shown}", "name", indent=4, hang=2)
-    for entry in reason.entries[:KEYS_SHOWN]:
-        _write_entry(page, entry, 4)
-    for record in reason.records[:KEYS_SHOWN]:
-        _write_entry(page, record, 4)
+        keys = [cut(visible(key), KEY_WIDTH) for key in reason.keys[:KEYS_SHOWN]]
+        page.line(f"keys at fault: {some_of(keys, reason.keys_total)}", "name", indent=4, hang=2)
+    if reason.entries and all(entry.seq in above for entry in reason.entries):
+        numbers = entries_of([entry.seq for entry in reason.entries], reason.entries_total)
+        page.line(f"{numbers}, shown above", indent=4, hang=2)
+    else:
+        _write_entries(page, reason.entries, reason.entries_total, 4)
+    _write_entries(page, reason.records[:KEYS_SHOWN], len(reason.records), 4)
     for miss in reason.near_misses[:KEYS_SHOWN]:
         _write_near_miss(page, miss, 4)
+    if len(reason.near_misses) > KEYS_SHOWN:
+        page.line(f"and {len(reason.near_misses) - KEYS_SHOWN} more near misses", "dim", indent=4)
     if reason.keys and not reason.near_misses:
-        page.line("no DETAIL_GAP of this run comes near them", "dim", indent=4, hang=2)
+        them = "it" if reason.keys_total == 1 else "them"
+        page.line(f"no DETAIL_GAP of this run comes near {them}", "dim", indent=4, hang=2)
 
 
-def _write_standing(page: Page, one: CheckpointSaid, standing: Standing) -> None:
-    runs = _count(standing.unmoved_runs, "run")
-    if standing.last_commit is None:
-        known = "in this ledger" if standing.all_seen else f"in the last {standing.runs_seen} runs"
-        page.line(f"It has never moved {known} ({runs} staged it).", indent=2, hang=2)
-        return
+def _write_standing(page: Page, one: CheckpointSaid, standing: Standing, run_id: str) -> None:
     commit = standing.last_commit
-    if standing.unmoved_since is not None:
-        since = f"It has not moved since {standing.unmoved_since}: {runs} staged it in vain."
-        page.line(
-            "This is the first run in which it does not move." if standing.unmoved_runs == 1 else since,
-            indent=2,
-        )
-    when = f" of {write_micros(commit.opened_at)[:19]}Z" if commit.opened_at else ""
-    how = "was last committed" if commit.basis == "recorded" else "was last committed by the rules"
+    if commit is None:
+        known = "in this ledger" if standing.all_seen else f"in the last {standing.runs_seen} runs"
+        staged = "this is the first run that staged it"
+        if standing.unmoved_runs > 1:
+            staged = f"{standing.unmoved_runs} runs staged it in vain, {standing.unmoved_since} the first"
+        page.line(f"It has never moved {known}; {staged}.", indent=2, hang=2)
+        return
+    if standing.unmoved_runs == 1:
+        page.line("This is the first run in which it does not move.", indent=2, hang=2)
+    elif standing.unmoved_runs:
+        runs = f"{standing.unmoved_runs} runs staged it in vain"
+        page.line(f"It has not moved since {standing.unmoved_since}: {runs}.", indent=2, hang=2)
+    basis = _BASIS[commit.basis]
+    page.line(f"It last moved in {_named(commit, run_id)} ({basis}):", indent=2, hang=2)
     cursor = f": {one.last_cursor}" if one.last_cursor else ""
-    page.line(
-        f"It {how} in {commit.run_id}{when}, cursor of entry {commit.cursor_entry}{cursor}", indent=2, hang=2
-    )
+    page.line(f"cursor of entry {commit.cursor_entry}{cursor}", indent=4, hang=2)
+
+
+def _named(commit: LastCommit, run_id: str) -> str:
+    if commit.run_id == run_id:
+        return "this run"
+    return commit.run_id + (f" of {write_micros(commit.opened_at)[:19]}Z" if commit.opened_at else "")
 
 
 def _write_findings(page: Page, explained: Explanation) -> None:
@@ -134,36 +180,38 @@ def _write_findings(page: Page, explained: Explanation) -> None:
     page.blank()
     page.line("Also found, deciding nothing", "bold")
     for one in explained.findings[:FINDINGS_SHOWN]:
-        numbers = ", ".join(str(entry.seq) for entry in one.entries)
-        where = f" (entry {numbers})" if numbers else ""
+        numbers = entries_of([entry.seq for entry in one.entries], one.entries_total)
+        where = f" ({numbers})" if numbers else ""
         page.line(f"{one.sentence}{where} {_clause(one.clause)}", indent=2, hang=2)
-    if len(explained.findings) > FINDINGS_SHOWN:
-        page.line(f"and {len(explained.findings) - FINDINGS_SHOWN} more; see `show`", "dim", indent=2)
+    more = len(explained.findings) - FINDINGS_SHOWN
+    if more > 0:
+        page.line(f"and {more} more; `runledger show` lists all", "dim", indent=2)
 
 
 def _write_unknowns(page: Page, explained: Explanation) -> None:
     if explained.unknowns:
         page.blank()
         page.line("Not known, and not assumed", "bold")
-        for one in explained.unknowns:
-            page.line(one.sentence, "dim", indent=2, hang=2)
+    for one in explained.unknowns:
+        page.line(one.sentence, "dim", indent=2, hang=2)
 
 
 def _write_loud(page: Page, one: Said) -> None:
     page.line(f"!! {one.sentence}", "loud", indent=2, hang=3)
-    for entry in one.entries[:KEYS_SHOWN]:
-        _write_entry(page, entry, 4)
+    _write_entries(page, one.entries, one.entries_total, 4)
 
 
 def _write_near_miss(page: Page, miss: Said, indent: int) -> None:
     page.line(f"near miss: {miss.sentence}", "warn", indent=indent, hang=2)
-    for entry in miss.entries:
-        _write_entry(page, entry, indent + 2)
+    _write_entries(page, miss.entries, miss.entries_total, indent + 2)
 
 
-def _write_entry(page: Page, entry: EntryShown, indent: int) -> None:
-    what = entry.type or f"unreadable line of the {entry.origin}"
-    page.line(f"entry {entry.seq}  {what}  {_facts(entry.facts)}".rstrip(), indent=indent, hang=4)
+def _write_entries(page: Page, entries: Collection[EntryShown], total: int, indent: int) -> None:
+    for entry in entries:
+        what = entry.type or f"unreadable line of the {entry.origin}"
+        page.line(f"entry {entry.seq}  {what}  {_facts(entry.facts)}".rstrip(), indent=indent, hang=4)
+    if entries and total > len(entries):
+        page.line(f"and {total - len(entries)} more", "dim", indent=indent)
 
 
 def _facts(facts: Mapping[str, str]) -> str:
@@ -172,7 +220,3 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 def _clause(clause: str) -> str:
     return f"[{clause}]" if clause else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

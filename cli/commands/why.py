@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -9,9 +10,10 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import NO
 from cli.options import Common, Output
+from cli.page import cut, some_of
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
-from cli.why_page import write_why
+from cli.why_page import is_well, write_why
 from ledger.core.entries import Entry
 from ledger.core.json_reader import Malformed, printable, read_json
 from ledger.errors import NotFoundError
@@ -33,6 +35,8 @@ EARLIER_RUNS = 50
 
 CURSOR_WIDTH = 200
 
+STREAMS_NAMED = 5
+
 
 def why(
     common: Common,
@@ -43,7 +47,7 @@ def why(
         str | None, typer.Argument(metavar="[STREAM]", help="Only the checkpoint of this stream.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 where a checkpoint asked about is not committed.")
+        bool, typer.Option("--exit-code", help="Exit with 1 unless all that was asked about went well.")
     ] = False,
 ) -> None:
     """Say why each checkpoint of a run is committed or withheld, with the entries behind every reason."""
@@ -58,8 +62,14 @@ def why(
             page = common.page()
             write_why(page, explained)
             print_text(page.text())
-    if exit_code and any(one.decision != "commit" for one in explained.checkpoints):
+    if exit_code and not _is_well(explained):
         raise typer.Exit(NO)
+
+
+def _is_well(explained: Explanation) -> bool:
+    """Tell a checkpoint that was asked about, or a whole run, of which nothing is amiss."""
+    went_well = explained.asked is not None or (explained.status == "succeeded" and not explained.differs)
+    return went_well and all(map(is_well, explained.checkpoints))
 
 
 def _rows(explained: Explanation) -> Iterator[dict[str, Any]]:
@@ -89,7 +99,8 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
     records = records_naming(store.entries(run.run_no), checkpoints) if _names_keys(checkpoints) else {}
     standings = _standings(store, run, ruleset, decision, checkpoints)
-    return explain(dialect_named(run.dialect), decision, checkpoints, cited, records, standings)
+    dialect = dialect_named(run.dialect)
+    return explain(dialect, decision, checkpoints, cited, records, standings, stream=stream)
 
 
 def _asked_about(decision: Any, stream: str | None) -> list[Any]:
@@ -97,7 +108,9 @@ def _asked_about(decision: Any, stream: str | None) -> list[Any]:
         return list(decision.checkpoints)
     found = [one for one in decision.checkpoints if stream == one.stream or stream in one.covers]
     if not found:
-        staged = ", ".join(one.stream for one in decision.checkpoints) or "none"
+        streams = [one.stream for one in decision.checkpoints]
+        near = get_close_matches(stream, streams, 3)
+        staged = some_of(near or streams[:STREAMS_NAMED], len(streams)) or "none"
         raise NotFoundError(f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}")
     return found
 
@@ -157,5 +170,4 @@ def _last_cursor(store: Store, standing: Standing) -> str | None:
     if document is None or isinstance(document, Malformed) or not isinstance(document.value, dict):
         return None
     text = json.dumps(document.value.get("cursor"), ensure_ascii=False, separators=(",", ":"), default=str)
-    shown = printable(text)
-    return shown if len(shown) <= CURSOR_WIDTH else shown[: CURSOR_WIDTH - 1] + "…"
+    return cut(printable(text), CURSOR_WIDTH)

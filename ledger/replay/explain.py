@@ -13,14 +13,21 @@ from ledger.core.dialect import Dialect
 from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import Detail
 from ledger.core.instants import write_micros
+from ledger.core.json_reader import Malformed, printable, read_json
 from ledger.core.wording import fill
 from ledger.replay.history import Standing
+
+OPENING = 1
+"""The entry that says when the run was opened."""
 
 RECORDS_SHOWN = 3
 """Records shown for one key at fault."""
 
 KEYS_LOOKED_FOR = 20
 """Keys at fault, of one reason, for which records are looked up."""
+
+ENTRIES_SHOWN = 10
+"""Entries shown behind one fact."""
 
 
 class EntryShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +42,11 @@ class EntryShown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """One fact in words: its code, its clause and what that demands, and the entries behind it."""
+    """One fact in words: its code, its clause and what that demands.
+
+    Attributes:
+        entries: the first entries behind it, of ``entries_total``.
+    """
 
     code: str
     sentence: str
@@ -44,6 +55,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     stream: str | None = None
     entries: tuple[EntryShown, ...] = ()
+    entries_total: int = 0
 
 
 class ReasonSaid(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +63,7 @@ class ReasonSaid(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         keys: the first hundred keys at fault, of ``keys_total``.
-        entries: the entries that the reason rests on.
+        entries: the first entries that the reason rests on, of ``entries_total``.
         near_misses: what almost accounts for a key.
         records: records that carry a key at fault.
     """
@@ -64,6 +76,7 @@ class ReasonSaid(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...]
     keys_total: int
     entries: tuple[EntryShown, ...]
+    entries_total: int
     near_misses: tuple[Said, ...]
     records: tuple[EntryShown, ...]
 
@@ -93,12 +106,19 @@ class CheckpointSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a run was decided as it was."""
+    """Why a run was decided as it was.
+
+    Attributes:
+        opened: when the run was opened, null where that is unknown.
+        asked: the one stream that was asked about, null where all were.
+    """
 
     schema: str = "run-explanation/1"
     run_id: str
     program: str
+    opened: str | None
     ruleset: str
+    asked: str | None
     status: str
     through: int
     cause: Said | None
@@ -112,15 +132,15 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 def entries_cited(decision: Any, checkpoints: Iterable[Any]) -> set[int]:
     """Return the entries that an explanation of these checkpoints shows, by seq."""
-    cited: set[int] = set()
+    cited: set[int] = {OPENING}
     if decision.cause is not None:
         cited.update(decision.cause.entries, (miss.entry for miss in decision.cause.near_misses))
     for listed in (decision.findings, decision.discrepancies):
         for one in listed:
-            cited.update(one.entries[:10])
+            cited.update(one.entries[:ENTRIES_SHOWN])
     for checkpoint in checkpoints:
         for reason in checkpoint.reasons:
-            cited.update(reason.entries[:10], (miss.entry for miss in reason.near_misses))
+            cited.update(reason.entries[:ENTRIES_SHOWN], (miss.entry for miss in reason.near_misses))
     return cited
 
 
@@ -133,20 +153,20 @@ def records_naming(
         entries: the run's entries in order.
         checkpoints: the checkpoints whose reasons name the keys.
     """
-    wanted: dict[str, dict[bytes, str]] = {}
+    wanted: dict[str, set[str]] = {}
     for checkpoint in checkpoints:
         for reason in checkpoint.reasons:
-            for key in reason.keys[:KEYS_LOOKED_FOR]:
-                wanted.setdefault(reason.stream or "", {})[_quoted(key)] = key
+            wanted.setdefault(reason.stream or "", set()).update(reason.keys[:KEYS_LOOKED_FOR])
     found: dict[tuple[str, str], list[Entry]] = {}
     if not wanted:
         return found
     for entry in entries:
-        if entry.type != "RECORD" or entry.body is None or entry.origin != PROGRAM:
+        keys = wanted.get(entry.stream)
+        if keys is None or entry.type != "RECORD" or entry.body is None or entry.origin != PROGRAM:
             continue
-        for quoted, key in wanted.get(entry.stream, {}).items():
-            if quoted in entry.body and len(found.setdefault((entry.stream, key), [])) < RECORDS_SHOWN:
-                found[entry.stream, key].append(entry)
+        key = _record_key(entry.body)
+        if key in keys and len(found.setdefault((entry.stream, key), [])) < RECORDS_SHOWN:
+            found[entry.stream, key].append(entry)
     return found
 
 
@@ -157,6 +177,8 @@ def explain(
     cited: Mapping[int, Entry],
     records: Mapping[tuple[str, str], list[Entry]],
     standings: Mapping[str, tuple[Standing, str | None]],
+    *,
+    stream: str | None = None,
 ) -> Explanation:
     """Put a decision into words.
 
@@ -167,14 +189,18 @@ def explain(
         cited: the entries of :func:`entries_cited`, by seq.
         records: the records of :func:`records_naming`.
         standings: where each checkpoint stands, and the text of its last committed cursor.
+        stream: the one stream that was asked about; None for all.
     """
+    opening = cited.get(OPENING)
     teller = _Teller(dialect, cited)
     asked = {checkpoint.stream for checkpoint in checkpoints}
     elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
     return Explanation(
         run_id=decision.run_id,
         program=decision.subject.program,
+        opened=write_micros(opening.at) if opening is not None and opening.at else None,
         ruleset=decision.ruleset.id,
+        asked=stream,
         status=decision.status,
         through=decision.through,
         cause=teller.cause(decision) if decision.cause else None,
@@ -208,7 +234,13 @@ class _Teller:
 
     def discrepancy(self, one: Any) -> Said:
         sentence = fill(self.words.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
-        return Said(code=one.code, sentence=sentence, stream=one.stream, entries=self._entries(one.entries))
+        return Said(
+            code=one.code,
+            sentence=sentence,
+            stream=one.stream,
+            entries=self._entries(one.entries),
+            entries_total=len(one.entries),
+        )
 
     def unknown(self, one: Any) -> Said:
         return Said(code=one.what, sentence=self.words.unknowns.get(one.what, one.what))
@@ -217,7 +249,8 @@ class _Teller:
         for miss in owner.near_misses:
             template = self.words.near_misses.get(miss.code, miss.code)
             sentence = fill(template, miss.detail, key=miss.key, entry=miss.entry)
-            yield Said(code=miss.code, sentence=sentence, entries=self._entries((miss.entry,)))
+            entries = self._entries((miss.entry,))
+            yield Said(code=miss.code, sentence=sentence, entries=entries, entries_total=1)
 
     def checkpoint(
         self,
@@ -255,6 +288,7 @@ class _Teller:
             keys=reason.keys,
             keys_total=reason.keys_total,
             entries=self._entries(reason.entries),
+            entries_total=reason.entries_total,
             near_misses=tuple(self.near_misses(reason)),
             records=tuple(self.show(entry) for entry in carrying),
         )
@@ -268,10 +302,11 @@ class _Teller:
             by=by,
             stream=stream,
             entries=self._entries(one.entries),
+            entries_total=getattr(one, "entries_total", len(one.entries)),
         )
 
     def _entries(self, numbers: Iterable[int]) -> tuple[EntryShown, ...]:
-        return tuple(self.show(self.cited[seq]) for seq in numbers if seq in self.cited)
+        return tuple(self.show(self.cited[seq]) for seq in [*numbers][:ENTRIES_SHOWN] if seq in self.cited)
 
     def show(self, entry: Entry) -> EntryShown:
         """Show one entry."""
@@ -285,5 +320,21 @@ class _Teller:
         )
 
 
-def _quoted(key: str) -> bytes:
-    return msgspec.json.encode(key)
+class _Keyed(msgspec.Struct):
+    key: str | list[str] | None = None
+
+
+_KEYED = msgspec.json.Decoder(_Keyed)
+
+
+def _record_key(body: bytes) -> str:
+    """Return a record's key as decisions print keys: a compound one as a minified array; '' for none."""
+    try:
+        key = _KEYED.decode(body).key
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document = read_json(body)
+        value = None if isinstance(document, Malformed) else document.value
+        key = value.get("key") if isinstance(value, dict) else None
+    if isinstance(key, list):
+        return msgspec.json.encode([printable(str(part)) for part in key]).decode()
+    return printable(key) if isinstance(key, str) else ""
