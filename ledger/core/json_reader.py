@@ -106,6 +106,17 @@ def whole_number(value: Json) -> int | None:
     return None
 
 
+def json_type(value: Json) -> str:
+    """Return the JSON name of a value's type, such as ``array``."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, str):
+        return "string"
+    if is_number(value):
+        return "number"
+    return "object" if isinstance(value, dict) else "array"
+
+
 def printable(text: str) -> str:
     """Return the text with lone surrogates spelled out, so that it can be encoded as UTF-8."""
     if text.isascii():

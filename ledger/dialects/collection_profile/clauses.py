@@ -117,6 +117,8 @@ CLAUSES: Mapping[str, str] = {
     "runtime/12": "What a connector emits outside the scope is rejected or discarded.",
     "runtime/13": "A run whose grant is revoked is ended.",
     "log/opening": "A run is opened once.",
+    "log/closing": "Nothing of a run comes after it was closed.",
+    "log/refusal": "A run that the runtime refused did not run.",
     "log/observation": "An observation is one that this version knows.",
     "log/erasure": "An erased body is unknown; what rests on it is not guessed.",
 }

@@ -14,7 +14,6 @@ from ledger.core.dialect import Label
 from ledger.core.json_reader import Json, Malformed, nests_too_deep, printable, read_json
 from ledger.dialects.collection_profile.messages import (
     Blank,
-    Misshapen,
     ProgramMessage,
     Record,
     Repeated,
@@ -23,7 +22,6 @@ from ledger.dialects.collection_profile.messages import (
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES, Shape, shape_message
 
 _BLANK = Blank()
-_DATA_MISSING = Misshapen(type="RECORD", member="data", expected="present", clause="record/data")
 
 
 class _NoSuchMessage(msgspec.Struct, tag_field="type", tag="\0"):
@@ -47,7 +45,7 @@ def read_program_line(line: bytes) -> ProgramMessage:
         if (
             isinstance(record, Record)
             and (record.data is not None or record.op == "delete")
-            and "!" <= record.emitted_at[:1] <= "~"
+            and "!" <= record.emitted_at[:1] <= "~"  # a visible first character: it is not blank
             and not nests_too_deep(line)
             and (line.isascii() or _is_utf8(line))
         ):
@@ -99,8 +97,6 @@ def _read_slowly(shapes: Mapping[str, Shape], line: bytes) -> Any:
     if isinstance(document, Malformed):
         return _BLANK if not line.strip() else document
     message = shape_message(shapes, document.value)
-    if isinstance(message, Record) and message.data is None and message.op != "delete":
-        message = _DATA_MISSING
     if document.repeated and not _is_record(document.value):
         return Repeated(message=message, names=tuple(map(printable, document.repeated)))
     return message

@@ -57,7 +57,7 @@ def resolve_fate(state: State) -> Fate:
         return _abandonment(state, lost)
     if state.violations:
         return Fate("failed", _violation(state))
-    if state.phase is not Phase.DONE and not (state.phase is Phase.CUT and state.done is not None):
+    if state.done is None:
         return _without_done(state)
     return _reported(state) if state.is_over else Fate("running")
 
@@ -82,7 +82,7 @@ def _refusal(state: State) -> Cause:
     refused = state.refused
     assert refused is not None
     return _cause(
-        refused.code, "binding/1", (refused.entry,), "runtime", {"text": printable(refused.text)[:200]}
+        refused.code, "log/refusal", (refused.entry,), "runtime", {"text": printable(refused.text)[:200]}
     )
 
 

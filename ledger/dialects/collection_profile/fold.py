@@ -26,6 +26,7 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
     for entry in entries:
         state.through = entry.seq
         if entry.origin == PROGRAM:
+            state.last_program_line = entry.seq
             table = program_tables.get(state.phase)
             if table is None:
                 note_unread(state, entry)
@@ -76,5 +77,7 @@ def note_unread(state: State, entry: Entry) -> None:
         return
     if state.phase is Phase.CUT:
         state.note(Fault(code="line_after_decision", clause="session/done"), entry.seq)
+    elif state.phase is Phase.CLOSED:
+        state.note(Fault(code="line_after_close", clause="log/closing", by="observer"), entry.seq)
     elif state.phase is Phase.REFUSED and state.first_program_line is None:
         state.first_program_line = entry.seq

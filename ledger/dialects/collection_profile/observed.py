@@ -11,7 +11,12 @@ from ledger.dialects.collection_profile.rules.done import exit_agrees
 from ledger.dialects.collection_profile.runtime_lines import refuse
 from ledger.dialects.collection_profile.state import UNREAD, Ending, Phase, State
 
-_TOO_LATE_TO_CANCEL = {Phase.CUT: "decided", Phase.VIOLATED: "violated", Phase.REFUSED: "refused"}
+_TOO_LATE_TO_CANCEL = {
+    Phase.CUT: "decided",
+    Phase.VIOLATED: "violated",
+    Phase.REFUSED: "refused",
+    Phase.CLOSED: "closed",
+}
 
 
 def observe(state: State, entry: Entry, observation: o.Observation) -> None:
@@ -47,7 +52,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.LineCut():
             on_line_cut(state, entry, observation)
         case o.RunClosed():
-            state.closed = state.closed or entry.seq
+            close(state, entry)
         case o.ProgramStderr() | o.EntriesErased() | o.Note():
             pass
 
@@ -77,7 +82,7 @@ def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
 def on_refused(state: State, entry: Entry, refused: o.RunRefused) -> None:
     """Keep that the runtime refused the run; after the decision that changes nothing."""
     if state.cut is not None:
-        state.note(Fault(code="refused_late", clause="binding/1", by="observer"), entry.seq)
+        state.note(Fault(code="refused_late", clause="log/refusal", by="observer"), entry.seq)
     elif state.refused is None:
         state.refused = Ending(entry.seq, "refused_by_runtime", refused.reason)
         if state.phase not in (Phase.CANCELLED, Phase.VIOLATED):
@@ -98,7 +103,7 @@ def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:
     if state.exit is not None:
         return
     state.exit, state.exit_entry = exited, entry.seq
-    if state.done is None or state.phase not in (Phase.DONE, Phase.CUT):
+    if state.done is None or state.phase not in (Phase.DONE, Phase.CUT, Phase.CLOSED):
         return
     fault = exit_agrees(state.done, exited)
     if fault is not None and state.phase is Phase.DONE:
@@ -120,7 +125,7 @@ def cancel(state: State, entry: Entry, code: str, text: str) -> None:
 
     Lines after the cancellation change nothing, whatever they say.
     """
-    why = _TOO_LATE_TO_CANCEL.get(state.phase)
+    why = "decided" if state.cut is not None else _TOO_LATE_TO_CANCEL.get(state.phase)
     if why is not None:
         fault = Fault(code="cancel_too_late", clause="done/cancellation", by="owner", detail={"why": why})
         state.note(fault, entry.seq)
@@ -131,7 +136,7 @@ def cancel(state: State, entry: Entry, code: str, text: str) -> None:
 
 def on_controller_lost(state: State, entry: Entry, lost: o.ControllerLost) -> None:
     """The controller was replaced or restarted; after the decision that changes nothing (restart/1)."""
-    if state.cut is not None:
+    if state.cut is not None or state.closed is not None:
         state.note(Fault(code="controller_lost_late", clause="restart/1", by="observer"), entry.seq)
     elif state.controller_lost is None:
         state.controller_lost = Ending(entry.seq, "controller_lost", lost.reason)
@@ -148,6 +153,13 @@ def on_records_rejected(state: State, entry: Entry, rejected: o.RecordsRejected)
         code="records_rejected", clause="record/store", by="store", detail={"stream": rejected.stream}
     )
     state.note(fault, entry.seq)
+
+
+def close(state: State, entry: Entry) -> None:
+    """Nothing more comes; a later line would change nothing (log/closing)."""
+    state.closed = state.closed or entry.seq
+    if state.phase not in UNREAD:
+        state.phase = Phase.CLOSED
 
 
 def cut(state: State, entry: Entry) -> None:
@@ -188,7 +200,7 @@ def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated
 
 def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
     """End the run on a line longer than the recorder takes; its head was judged, its whole never read."""
-    if not 1 <= line.seq < entry.seq:
+    if line.seq not in (state.last_program_line, state.last_runtime_line):
         note_out_of_place(state, entry)
         return
     by: By = "runtime" if line.seq == state.last_runtime_line else "program"
@@ -221,7 +233,7 @@ def observe_erased(state: State, entry: Entry) -> None:
         case "PROGRAM_EXITED":
             on_exited(state, entry, o.ProgramExited())
         case "RUN_CLOSED":
-            state.closed = state.closed or entry.seq
+            close(state, entry)
         case "DECIDED":
             state.decided = state.decided or entry.seq
             cut(state, entry)

@@ -17,7 +17,7 @@ def outcome_of(state: State, stream: str, weighed: Weighed) -> tuple[Outcome | N
         committed = any(isinstance(event, CheckpointCommitted) for _, event in tried)
         return ("committed" if committed else "failed"), tuple(entry for entry, _ in tried[:100])
     stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
-    over = state.decided is not None and state.closed is not None
+    over = state.cut is not None and state.closed is not None
     if weighed.verdict == "commit" and (stopped or over):
         return "not_attempted", ()
     return None, ()
@@ -87,12 +87,12 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
             code="committed_before_durable", stream=printable(name), entries=(entry,), detail=detail
         )
     stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
-    if state.decided is not None and state.closed is not None and not stopped:
+    if state.cut is not None and state.closed is not None and not stopped:
         tried = {event.stream for _, event in state.commits}
         for name, one in weighed.items():
             if one.verdict == "commit" and name not in tried:
                 yield Discrepancy(
-                    code="not_committed_though_eligible", stream=printable(name), entries=(state.decided,)
+                    code="not_committed_though_eligible", stream=printable(name), entries=(state.cut,)
                 )
 
 

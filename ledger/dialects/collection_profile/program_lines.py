@@ -11,8 +11,10 @@ from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE, exit_agrees
+from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.rules.state import stream_is_a_checkpoint
+from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES
 from ledger.dialects.collection_profile.state import Asked, Phase, Report, Skip, Staged, State
 
 _NAMES_A_STREAM = {
@@ -248,6 +250,9 @@ def take_erased(state: State, entry: Entry) -> None:
         code, clause = _NAMES_A_STREAM[entry.type]
         state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
         return
+    if entry.type and entry.type not in PROGRAM_SHAPES:
+        on_unknown(state, entry, m.Unknown(type=entry.type))
+        return
     match entry.type:
         case "RECORD":
             state.counted += 1
@@ -274,6 +279,9 @@ def take_erased(state: State, entry: Entry) -> None:
                 fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
                 state.violate(entry.seq, fault)
             state.erased_evidence.setdefault(entry.stream, []).append(entry.seq)
+        case "INTERACTION" if not interaction_is_offered(state):
+            fault = Fault(code="interaction_not_offered", clause="interaction/binding")
+            state.violate(entry.seq, fault)
         case "INTERACTION":
             wait_for_answer(state, Asked(entry.seq, None))
         case "DONE":

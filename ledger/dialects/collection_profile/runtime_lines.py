@@ -26,7 +26,7 @@ def on_start(state: State, entry: Entry, message: m.Start) -> None:
         *rules.scope_is_explicit(manifest, message),
         *rules.scope_is_resolved(manifest, message),
         *rules.bounds_are_instants(manifest, message),
-        *rules.required_bindings_are_described(manifest, message),
+        *(rules.required_bindings_are_described(manifest, message) if state.opened.offered else ()),
         *rules.scope_is_within_grant(trigger, message),
     )
     if faults:

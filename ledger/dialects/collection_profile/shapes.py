@@ -128,17 +128,27 @@ _SCOPE = Shape(
 )
 
 
+def _build_record(data: Json = None, op: Json = None, **rest: Any) -> m.Record:
+    if data is None and op != "delete":
+        raise v.Bad("present", member="data", clause="record/data")
+    return m.Record(data=data, op=op, **rest)
+
+
 def _build_done(error: Json = None, **rest: Any) -> m.Done:
     if error is None:
         return m.Done(**rest)
+    try:
+        read = _build(_DONE_ERROR, error)
+    except v.Bad as bad:
+        raise v.Bad(bad.expected, member=f"error.{bad.member}", clause=bad.clause) from None
     known = {member.name for member in _DONE_ERROR.members}
     unknown = tuple(sorted(printable(name) for name in error if name not in known))
-    return m.Done(error=_nested(_DONE_ERROR)(error), unknown_error_members=unknown, **rest)
+    return m.Done(error=read, unknown_error_members=unknown, **rest)
 
 
 PROGRAM_SHAPES: Mapping[str, Shape] = {
     "RECORD": Shape(
-        m.Record,
+        _build_record,
         (
             Member("stream", v.read_string, "record/stream", True),
             Member("key", v.read_record_key, "record/key", True),

@@ -43,10 +43,11 @@ class Phase(StrEnum):
     ABANDONED = "abandoned"
     VIOLATED = "violated"
     REFUSED = "refused"
+    CLOSED = "closed"
     CUT = "cut"
 
 
-UNREAD = frozenset((Phase.CANCELLED, Phase.ABANDONED, Phase.VIOLATED, Phase.REFUSED, Phase.CUT))
+UNREAD = frozenset((Phase.CANCELLED, Phase.ABANDONED, Phase.VIOLATED, Phase.REFUSED, Phase.CLOSED, Phase.CUT))
 """Phases in which lines stay in the log and change nothing."""
 
 
@@ -81,8 +82,8 @@ class Staged:
         self.erased = erased
 
     def last_record_before(self, entry: int) -> int:
-        """Return the seq of the last RECORD before one of the STATEs, 0 where none is remembered."""
-        return dict((*self.entries, self.newest)).get(entry, 0)
+        """Return the seq of the last RECORD before a STATE; of one that was forgotten, at least that."""
+        return max((last for seq, last in (*self.entries, self.newest) if seq <= entry), default=0)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -138,6 +139,7 @@ class State:
         self.start: Start | None = None
         self.start_entry: int | None = None
         self.first_program_line: int | None = None
+        self.last_program_line = 0
         self.last_runtime_line = 0
         self.refusals: list[tuple[int, Fault]] = []
 

@@ -98,10 +98,12 @@ def read_object(value: Json) -> dict[str, Json]:
 
 
 def read_object_map(value: Json) -> dict[str, Json]:
-    """An object whose values are objects."""
-    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+    """An object whose values are objects; a member that is null is absent."""
+    if not isinstance(value, dict) or not all(
+        item is None or isinstance(item, dict) for item in value.values()
+    ):
         raise Bad("object_of_objects")
-    return value
+    return {name: item for name, item in value.items() if item is not None}
 
 
 def read_cursor_map(value: Json) -> dict[str, Json]:

@@ -53,7 +53,7 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
     if state.opened is not None and state.opened.trigger.kind == "single_use":
         return _run_reason("single_use", "runtime/7", (1,))
     if fate.status == "refused":
-        return _run_reason("run_refused", "binding/1", entries)
+        return _run_reason("run_refused", cause.clause if cause is not None else "log/refusal", entries)
     if fate.status == "cancelled":
         return _run_reason("run_cancelled", "done/cancellation", entries)
     if state.violations:

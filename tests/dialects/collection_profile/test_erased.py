@@ -131,10 +131,15 @@ def test_an_erased_start_or_opening_makes_the_run_indeterminate() -> None:
 
 
 def test_an_erased_line_of_no_known_type_makes_the_run_indeterminate() -> None:
-    for line in ("{", {"type": "BLOB"}, "[]"):
+    for line in ("{", "[]"):
         decision = decide(A, start("a"), state("a"), Erased(line), done(), exited(0))
         assert decision.status == "indeterminate"
         assert committable(decision) == []
+
+
+def test_an_erased_line_of_an_unknown_type_is_one_whatever_it_said() -> None:
+    decision = decide(A, start("a"), state("a"), Erased({"type": "BLOB"}), done(), exited(0))
+    assert (decision.status, decision.violations[0].code) == ("failed", "message_unknown")
 
 
 # What a line broke by coming when it came, it broke whatever it said.

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.core.entries import PROGRAM, RUNTIME, Origin
+from ledger.core.observations import Offered
 from tests.dialects.collection_profile.runs import (
     PROFILE,
     Sent,
@@ -205,7 +206,7 @@ def test_a_descriptor_without_a_value_still_has_none_after_redaction() -> None:
     bindings = {"browser_automation": {"interface": "cdp", "ws_url": None}}
     sent = to_line(start("a", bindings=bindings).line)
     for line in (sent, redact(RUNTIME, sent)):
-        fault = broken(decide(manifest, Sent(line), offered=None))
+        fault = broken(decide(manifest, Sent(line), offered=Offered(bindings=("browser_automation",))))
         assert fault == (2, "binding_not_described", "start/bindings")
 
 
@@ -213,7 +214,8 @@ def test_a_whole_descriptor_is_still_described_after_redaction() -> None:
     manifest = streams("a", required=["browser_automation"])
     bindings = {"browser_automation": {"interface": "cdp", "ws_url": f"ws://{SECRET}", "headed": True}}
     line = redact(RUNTIME, start("a", bindings=bindings).line)
-    assert decide(manifest, Sent(line), offered=None).status == "running"
+    offered = Offered(bindings=("browser_automation",))
+    assert decide(manifest, Sent(line), offered=offered).status == "running"
 
 
 def test_an_answer_that_was_replaced_whole_still_answers() -> None:

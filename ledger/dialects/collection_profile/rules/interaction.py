@@ -12,11 +12,16 @@ def interactive_was_offered(state: State, message: Interaction) -> Fault | None:
 
     Reading: not checked where it is not known what the runtime offered.
     """
-    offered = state.opened.offered if state.opened is not None else None
-    if offered is None or "interactive" in offered.bindings:
+    if interaction_is_offered(state):
         return None
     detail = {"request_id": printable(message.request_id)}
     return Fault(code="interaction_not_offered", clause="interaction/binding", detail=detail)
+
+
+def interaction_is_offered(state: State) -> bool:
+    """Tell whether the runtime offered to answer, or whether that is not known."""
+    offered = state.opened.offered if state.opened is not None else None
+    return offered is None or "interactive" in offered.bindings
 
 
 @rule("session/response")

@@ -31,7 +31,7 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     """No stream that a checkpoint covers has a pending gap or unproven coverage.
 
     Reading: the checkpoint's own stream and every stream that it covers; a named failure of one of them
-    leaves its coverage unproven.
+    leaves its coverage unproven. A checkpoint that is a detail stream itself owes its own reports.
     """
     covered = dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
     for (stream, parent), owed in state.gaps.owed().items():
@@ -42,6 +42,13 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
             reason = shortfall(state, report, "restart_coverage_unproven", "restart/3")
             if reason is not None:
                 yield reason
+    declared = plan.declared(checkpoint)
+    for parent in declared.parent_streams if declared is not None and checkpoint in plan.streams else ():
+        own = state.reports.get((checkpoint, parent))
+        if own is None:
+            yield _reason("restart_coverage_missing", checkpoint, [], 0)
+        elif (reason := shortfall(state, own, "restart_coverage_unproven", "restart/3")) is not None:
+            yield reason
     for stream, tally in state.failed_streams.items():
         if stream in covered:
             yield _reason("restart_stream_failed", stream, tally.first, tally.total)

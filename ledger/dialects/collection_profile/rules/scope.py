@@ -5,7 +5,7 @@ from typing import Any
 
 from ledger.core.findings import Fault, rule
 from ledger.core.instants import read_instant
-from ledger.core.json_reader import Json, printable
+from ledger.core.json_reader import Json, json_type, printable
 from ledger.dialects.collection_profile.decode import record_value
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.plan import StreamPlan
@@ -90,7 +90,7 @@ def within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
 
 
 def _out_of_range(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
-    shown = printable(value)[:80] if isinstance(value, str) else type(value).__name__
+    shown = printable(value)[:80] if isinstance(value, str) else json_type(value)
     return _fault(
         "record_outside_time_range", "scope/2", plan, {"field": printable(field), "why": why, "value": shown}
     )

@@ -39,10 +39,13 @@ def bounds_are_instants(manifest: Manifest, start: Start) -> Iterator[Fault]:
     """The bounds of a time range can be compared.
 
     Reading: a bound is an instant with its offset, or a date alone (midnight UTC); any other text would
-    shut out every record, so the run is refused before it collects.
+    shut out every record, so the run is refused before it collects. Of a range that does not apply, for
+    want of a time field, nothing is asked.
     """
     for stream in start.scope:
-        bounds = (stream.time_range.since, stream.time_range.until) if stream.time_range else ()
+        declared = manifest.streams.get(stream.name)
+        applies = stream.time_range is not None and (declared is None or declared.consent_time_field)
+        bounds = (stream.time_range.since, stream.time_range.until) if stream.time_range and applies else ()
         if any(bound is not None and read_instant(bound) is None for bound in bounds):
             yield _fault("time_range_unreadable", "start/time_range", stream)
 
