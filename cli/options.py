@@ -7,6 +7,7 @@ into exit statuses.
 
 import inspect
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -67,6 +68,11 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
     def page(self) -> Page:
         """Return an empty page for stdout."""
         return Page(color=self.color, width=shutil.get_terminal_size((100, 24)).columns)
+
+    def next_command(self, *words: str) -> str:
+        """Return a command on the same ledger, as a shell reads it."""
+        named = [] if self.ledger == resolve(Given()).ledger else ["-l", str(self.ledger)]
+        return shlex.join(["runledger", *named, *words])
 
 
 LedgerOption = Annotated[

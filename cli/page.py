@@ -46,6 +46,18 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a visible text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_letter_columns(letter) for letter in text)
+
+
+def pad(text: str, width: int) -> str:
+    """Fill a visible text up with spaces to so many columns."""
+    return text + " " * (width - columns_of(text))
+
+
 def some_of(shown: Sequence[str], total: int) -> str:
     """List the first of several things, and how many more there are."""
     more = total - len(shown)
@@ -102,22 +114,15 @@ class Page:
         table = [[*(cut(visible(cell), CELL_LIMIT) for cell in row[:-1]), visible(row[-1])] for row in rows]
         if not table:
             return
-        widths = [max(map(_columns, cells)) for cells in zip(*table, strict=True)]
+        widths = [max(map(columns_of, cells)) for cells in zip(*table, strict=True)]
         styles = list(styles) or [""] * len(table)
         for row, style in zip(table, ["dim", *styles], strict=False):
-            cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
+            cells = map(pad, row, widths)
             self._lines.append(self.style("  ".join(cells).rstrip(), style))
 
     def text(self) -> str:
         """Return the page, ending in a line feed."""
         return "\n".join(self._lines).rstrip("\n") + "\n"
-
-
-def _columns(text: str) -> int:
-    """Return how many columns of a terminal a visible text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(_letter_columns(letter) for letter in text)
 
 
 def _letter_columns(letter: str) -> int:

@@ -14,7 +14,7 @@ import msgspec
 
 from cli.exits import let_go_of_stdout
 from cli.options import Common, Output
-from cli.page import visible
+from cli.page import columns_of, cut, pad, visible
 
 Row = Mapping[str, Any]
 
@@ -22,6 +22,8 @@ ROWS_MEASURED = 1000
 """Rows of a table that are read before the first is printed, to find how wide its columns are."""
 
 _NARROWEST = 20
+_WIDEST = 100
+"""Columns of a cell before it is cut; the last cell of a row has all that it needs."""
 
 
 def print_rows(
@@ -111,22 +113,25 @@ def _print_table(
     names = [name for name in columns if name not in left_out]
     page = common.page()
     heads = [name.upper().replace("_", " ") for name in names]
-    measured = [[visible(_cell(row.get(name))) for name in names] for row in first]
-    widths = [max(map(len, column)) for column in zip(heads, *measured, strict=True)]
+    measured = [_cells(row, names) for row in first]
+    widths = [max(map(columns_of, column)) for column in zip(heads, *measured, strict=True)]
     room = page.width - sum(widths[:-1]) - 2 * len(widths[:-1]) if is_cut and sys.stdout.isatty() else 0
     sys.stdout.write(page.style(_line(heads, widths, room), "dim") + "\n")
-    later = ([visible(_cell(row.get(name))) for name in names] for row in rows)
-    for cells in chain(measured, later):
+    for cells in chain(measured, (_cells(row, names) for row in rows)):
         sys.stdout.write(_line(cells, widths, room) + "\n")
+
+
+def _cells(row: Row, names: Sequence[str]) -> list[str]:
+    *inner, last = (visible(_cell(row.get(name))) for name in names)
+    return [*(cut(cell, _WIDEST) for cell in inner), last]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
     """Set cells under each other; the last is cut where a terminal has room for some of it."""
     *inner, last = cells
-    if room >= _NARROWEST and len(last) > room:
-        last = last[: room - 1] + "…"
-    padded = (cell.ljust(width) for cell, width in zip(inner, widths, strict=False))
-    return "  ".join([*padded, last]).rstrip()
+    if room >= _NARROWEST:
+        last = cut(last, room)
+    return "  ".join([*map(pad, inner, widths), last]).rstrip()
 
 
 def _cell(value: Any) -> str:

@@ -48,7 +48,9 @@ def write_decision(page: Page, decision: Any, catalogue: Catalogue) -> None:
 
 def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
     subject, terminal = decision.subject, decision.terminal
-    page.line(f"{decision.run_id}  {subject.program} {subject.version}", "bold")
+    page.line(
+        f"{decision.run_id}  {subject.program or '(program not known)'} {subject.version}".rstrip(), "bold"
+    )
     style = "good" if decision.status == "succeeded" and not decision.discrepancies else "bad"
     page.line(f"{decision.status.upper()} under {decision.ruleset.id}", style)
     if decision.cause is not None:
@@ -57,7 +59,8 @@ def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
     namespace = subject.namespace if subject.namespace is not None else "none (single use)"
     grant = f", grant {subject.grant_id}" if subject.grant_id else ""
     page.line(f"trigger    {subject.trigger}{grant}, namespace {namespace}", hang=11)
-    page.line(f"entries    {decision.through}, START at {subject.start or 'none'}", hang=11)
+    start = f"START at {subject.start}" if subject.start is not None else "no START"
+    page.line(f"entries    {decision.through}, {start}", hang=11)
     page.line(f"terminal   {_terminal(terminal, violated=bool(decision.violations))}", hang=11)
     if decision.recovery is not None:
         page.line(f"recovery   {decision.recovery.action} (entry {decision.recovery.entry})", hang=11)

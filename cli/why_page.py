@@ -5,12 +5,12 @@ nobody knows is said. Nothing floods: of whatever there may be thousands of, the
 are counted.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from cli.page import Page, cut, entries_of, some_of, visible
 from ledger.core.instants import write_micros
 from ledger.replay.explain import CheckpointSaid, EntryShown, Explanation, ReasonSaid, Said
-from ledger.replay.history import LastCommit, Standing
+from ledger.replay.history import LastCommit
 
 _STATUS_STYLE = {"succeeded": "good", "running": "warn", "indeterminate": "warn"}
 _VERDICT_STYLE = {"commit": "good", "withhold": "bad", "pending": "warn", "indeterminate": "warn"}
@@ -22,25 +22,25 @@ _OUTCOME = {
     None: "the log does not say",
 }
 _BASIS = {"recorded": "its commit is recorded", "rules": "as the rules say; no commit is recorded"}
+DIFFERS_SHOWN = 10
 ROWS_SHOWN = 40
 CHECKPOINTS_SHOWN = 20
 FINDINGS_SHOWN = 12
 KEYS_SHOWN = 10
 KEY_WIDTH = 80
+NEAR_MISSES_SHOWN = 4
 
 
 def write_why(page: Page, explained: Explanation) -> None:
     """Write an explanation on a page."""
-    page.line(f"{explained.run_id}  {explained.program}", "bold")
+    page.line(f"{explained.run_id}  {explained.program or '(program not known)'}", "bold")
     style = _STATUS_STYLE.get(explained.status, "bad")
     opened = f", opened {explained.opened[:19]}Z" if explained.opened else ""
     size = "1 entry" if explained.through == 1 else f"{explained.through} entries"
     page.line(f"{explained.status.upper()} under {explained.ruleset}, {size}{opened}", style)
+    _write_differs(page, explained)
     _write_cause(page, explained)
     _write_overview(page, explained)
-    for one in explained.differs:
-        page.blank()
-        _write_loud(page, one)
     _write_checkpoints(page, explained)
     _write_findings(page, explained)
     _write_unknowns(page, explained)
@@ -50,6 +50,21 @@ def is_well(checkpoint: CheckpointSaid) -> bool:
     """Tell a checkpoint that the rules commit and of which nothing else is known to have happened."""
     committed = checkpoint.decision == "commit" and checkpoint.outcome in ("committed", None)
     return committed and not checkpoint.differs
+
+
+def _write_differs(page: Page, explained: Explanation) -> None:
+    """Show first where what happened is not what the rules say."""
+    differs = [
+        *explained.differs,
+        *(one for checkpoint in explained.checkpoints for one in checkpoint.differs),
+    ]
+    if differs:
+        page.blank()
+    for one in differs[:DIFFERS_SHOWN]:
+        page.line(f"!! {one.sentence}", "loud", hang=3)
+        _write_entries(page, one.entries, one.entries_total, 3)
+    if len(differs) > DIFFERS_SHOWN:
+        page.line(f"and {len(differs) - DIFFERS_SHOWN} more; `runledger show` lists all", "loud")
 
 
 def _write_cause(page: Page, explained: Explanation) -> None:
@@ -79,8 +94,9 @@ def _write_overview(page: Page, explained: Explanation) -> None:
     shown = checkpoints[:ROWS_SHOWN]
     rows: list[tuple[str, ...]] = [("CHECKPOINT", "RULES SAY", "WHAT HAPPENED", "CURSOR", "COVERS")]
     for one in shown:
-        cursor = f"entry {one.cursor_entry}" + (f" of {one.staged_total}" if one.staged_total > 1 else "")
+        newest = f", newest of {one.staged_total}" if one.staged_total > 1 else ""
         happened = (one.outcome or "not recorded").replace("_", " ")
+        cursor = f"entry {one.cursor_entry}{newest}"
         rows.append((one.stream, one.decision, happened, cursor, some_of(one.covers[:5], len(one.covers))))
     if not any(one.covers for one in shown):
         rows = [row[:-1] for row in rows]
@@ -97,12 +113,19 @@ def _write_checkpoints(page: Page, explained: Explanation) -> None:
     if asked is not None and all(one.stream != asked for one in explained.checkpoints):
         page.blank()
         theirs = ", ".join(one.stream for one in explained.checkpoints)
-        page.line(f"{asked} has no checkpoint of its own here: {theirs} covers it.", hang=2)
+        page.line(f"{asked} has no checkpoint of its own here; it is covered by {theirs}.", hang=2)
     told = [one for one in explained.checkpoints if asked is not None or not is_well(one)]
     above = {entry.seq for entry in explained.cause.entries} if explained.cause is not None else set()
+    before: CheckpointSaid | None = None
     for checkpoint in told[:CHECKPOINTS_SHOWN]:
         page.blank()
-        _write_checkpoint(page, checkpoint, explained.run_id, above)
+        if before is not None and _is_alike(checkpoint, before):
+            style = _VERDICT_STYLE.get(checkpoint.decision, "")
+            page.line(f"{_VERB[checkpoint.decision]} {checkpoint.stream}, for the same reason", style)
+            _write_standing(page, checkpoint, explained.run_id)
+        else:
+            _write_checkpoint(page, checkpoint, explained.run_id, above)
+        before = checkpoint
     if len(told) > CHECKPOINTS_SHOWN:
         page.blank()
         page.line(
@@ -111,15 +134,25 @@ def _write_checkpoints(page: Page, explained: Explanation) -> None:
         )
 
 
+def _is_alike(one: CheckpointSaid, before: CheckpointSaid) -> bool:
+    """Tell a checkpoint that is decided as the one before is, for reasons that lie in the run."""
+    of_the_run = bool(one.reasons) and all(reason.stream is None for reason in one.reasons)
+    return of_the_run and (one.decision, one.outcome, one.reasons) == (
+        before.decision,
+        before.outcome,
+        before.reasons,
+    )
+
+
 def _write_checkpoint(page: Page, one: CheckpointSaid, run_id: str, above: Collection[int]) -> None:
-    page.line(f"{_VERB.get(one.decision, one.decision)} {one.stream}", _VERDICT_STYLE.get(one.decision, ""))
-    for discrepancy in one.differs:
-        _write_loud(page, discrepancy)
+    page.line(f"{_VERB[one.decision]} {one.stream}", _VERDICT_STYLE.get(one.decision, ""))
     for reason in one.reasons:
         _write_reason(page, reason, above)
-    page.line(f"What happened: {_OUTCOME[one.outcome]}.", indent=2, hang=2)
-    if one.standing is not None:
-        _write_standing(page, one, one.standing, run_id)
+    if one.decision == "pending":
+        page.line("The run has not ended, so nothing is decided yet.", indent=2, hang=2)
+    if one.decision != "pending" or one.outcome is not None:
+        page.line(f"What happened: {_OUTCOME[one.outcome]}.", indent=2, hang=2)
+    _write_standing(page, one, run_id)
     if one.retry and one.decision != "commit":
         page.line("The stream stays eligible: the next run may stage and commit it.", indent=2, hang=2)
     elif one.retry and one.outcome is not None:
@@ -139,28 +172,41 @@ def _write_reason(page: Page, reason: ReasonSaid, above: Collection[int]) -> Non
     else:
         _write_entries(page, reason.entries, reason.entries_total, 4)
     _write_entries(page, reason.records[:KEYS_SHOWN], len(reason.records), 4)
-    for miss in reason.near_misses[:KEYS_SHOWN]:
+    misses = one_of_each(reason.near_misses)
+    for miss in misses[:NEAR_MISSES_SHOWN]:
         _write_near_miss(page, miss, 4)
-    if len(reason.near_misses) > KEYS_SHOWN:
-        page.line(f"and {len(reason.near_misses) - KEYS_SHOWN} more near misses", "dim", indent=4)
+    if len(misses) > NEAR_MISSES_SHOWN:
+        page.line(f"and {len(misses) - NEAR_MISSES_SHOWN} more near misses of these kinds", "dim", indent=4)
     if reason.keys and not reason.near_misses:
         them = "it" if reason.keys_total == 1 else "them"
         page.line(f"no DETAIL_GAP of this run comes near {them}", "dim", indent=4, hang=2)
 
 
-def _write_standing(page: Page, one: CheckpointSaid, standing: Standing, run_id: str) -> None:
+def one_of_each(misses: Sequence[Said]) -> list[Said]:
+    """Put one near miss of each kind first."""
+    first = {miss.code: miss for miss in reversed(misses)}
+    return [
+        *(miss for miss in misses if first[miss.code] is miss),
+        *(m for m in misses if first[m.code] is not m),
+    ]
+
+
+def _write_standing(page: Page, one: CheckpointSaid, run_id: str) -> None:
+    standing = one.standing
+    if standing is None:
+        return
     commit = standing.last_commit
     if commit is None:
         known = "in this ledger" if standing.all_seen else f"in the last {standing.runs_seen} runs"
         staged = "this is the first run that staged it"
         if standing.unmoved_runs > 1:
-            staged = f"{standing.unmoved_runs} runs staged it in vain, {standing.unmoved_since} the first"
+            staged = f"{standing.unmoved_runs} runs staged it, {standing.unmoved_since} the first"
         page.line(f"It has never moved {known}; {staged}.", indent=2, hang=2)
         return
     if standing.unmoved_runs == 1:
         page.line("This is the first run in which it does not move.", indent=2, hang=2)
     elif standing.unmoved_runs:
-        runs = f"{standing.unmoved_runs} runs staged it in vain"
+        runs = f"{standing.unmoved_runs} runs staged it"
         page.line(f"It has not moved since {standing.unmoved_since}: {runs}.", indent=2, hang=2)
     basis = _BASIS[commit.basis]
     page.line(f"It last moved in {_named(commit, run_id)} ({basis}):", indent=2, hang=2)
@@ -194,11 +240,6 @@ def _write_unknowns(page: Page, explained: Explanation) -> None:
         page.line("Not known, and not assumed", "bold")
     for one in explained.unknowns:
         page.line(one.sentence, "dim", indent=2, hang=2)
-
-
-def _write_loud(page: Page, one: Said) -> None:
-    page.line(f"!! {one.sentence}", "loud", indent=2, hang=3)
-    _write_entries(page, one.entries, one.entries_total, 4)
 
 
 def _write_near_miss(page: Page, miss: Said, indent: int) -> None:

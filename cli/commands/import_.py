@@ -1,7 +1,6 @@
 """``runledger import``: transcripts into the ledger."""
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +43,7 @@ def import_(
     finally:
         print_rows(work.rows, COLUMNS, common, optional=("times_raised", "torn"))
     if work.rows and common.output is Output.TEXT and sys.stderr.isatty():
-        say(f"next: runledger why {shlex.quote(work.rows[-1]['run_id'])}")
+        say(f"next: {common.next_command('why', work.rows[-1]['run_id'])}")
     if work.status:
         raise typer.Exit(work.status)
 

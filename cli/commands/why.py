@@ -1,6 +1,7 @@
 """``runledger why``: why each checkpoint of a run is committed or withheld."""
 
 import json
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.decisions import decide_run, open_ledger
-from cli.exits import NO
+from cli.exits import NO, say
 from cli.options import Common, Output
 from cli.page import cut, some_of
 from cli.render import print_json, print_rows, print_text
@@ -31,7 +32,8 @@ EXAMPLES = """Examples:
 COLUMNS = ("stream", "decision", "outcome", "reason", "clause", "sentence")
 
 EARLIER_RUNS = 50
-"""Earlier runs looked at, at most, for when a checkpoint last moved."""
+EARLIER_ENTRIES = 500_000
+"""Earlier runs, and entries of them, that are looked at for when a checkpoint last moved."""
 
 CURSOR_WIDTH = 200
 
@@ -62,6 +64,7 @@ def why(
             page = common.page()
             write_why(page, explained)
             print_text(page.text())
+            _say_where_to_look(explained, common)
     if exit_code and not _is_well(explained):
         raise typer.Exit(NO)
 
@@ -70,6 +73,15 @@ def _is_well(explained: Explanation) -> bool:
     """Tell a checkpoint that was asked about, or a whole run, of which nothing is amiss."""
     went_well = explained.asked is not None or (explained.status == "succeeded" and not explained.differs)
     return went_well and all(map(is_well, explained.checkpoints))
+
+
+def _say_where_to_look(explained: Explanation, common: Common) -> None:
+    """Name, at a terminal, the command that prints an entry in full."""
+    reasons = [reason for checkpoint in explained.checkpoints for reason in checkpoint.reasons]
+    shown = [entry for said in (explained.cause, *reasons) if said is not None for entry in said.entries]
+    if shown and sys.stderr.isatty():
+        seq = str(shown[0].seq)
+        say(f"in full: {common.next_command('log', explained.run_id, '--from', seq, '--to', seq, '--raw')}")
 
 
 def _rows(explained: Explanation) -> Iterator[dict[str, Any]]:
@@ -126,27 +138,28 @@ def _entry(store: Store, run_no: int, seq: int) -> Entry | None:
 def _standings(
     store: Store, run: RunRow, ruleset: str | None, decision: Any, checkpoints: list[Any]
 ) -> dict[str, tuple[Standing, str | None]]:
+    if not run.program:  # without a manifest nobody knows which runs came before it
+        return {}
     streams = [one.stream for one in checkpoints]
-    earlier = _earlier_runs(store, run)
-    looked_at = earlier[:EARLIER_RUNS]
-    standings = find_standings(
-        streams,
-        _history(store, run, ruleset, decision, looked_at),
-        all_seen=len(earlier) == len(looked_at),
-    )
+    looked_at, all_seen = _earlier_runs(store, run)
+    history = _history(store, run, ruleset, decision, looked_at)
+    standings = find_standings(streams, history, all_seen=all_seen)
     return {stream: (standing, _last_cursor(store, standing)) for stream, standing in standings.items()}
 
 
-def _earlier_runs(store: Store, run: RunRow) -> list[RunRow]:
-    """Return the runs of the same program and namespace that were opened before, newest first."""
-    earlier = [
-        other
-        for other in store.runs(program=run.program)
-        if other.namespace == run.namespace
-        and other.dialect == run.dialect
-        and (other.opened_at, other.run_no) < (run.opened_at, run.run_no)
-    ]
-    return sorted(earlier, key=lambda other: (other.opened_at, other.run_no), reverse=True)
+def _earlier_runs(store: Store, run: RunRow) -> tuple[list[RunRow], bool]:
+    """Return the runs of the same program and namespace that were opened before, newest first, and if all."""
+    earlier: list[RunRow] = []
+    entries = 0
+    for other in store.runs(program=run.program):
+        same = (other.namespace, other.dialect) == (run.namespace, run.dialect)
+        if not same or (other.opened_at, other.run_no) >= (run.opened_at, run.run_no):
+            continue
+        if len(earlier) == EARLIER_RUNS or entries > EARLIER_ENTRIES:
+            return earlier, False
+        entries += store.size(other.run_no)
+        earlier.append(other)
+    return earlier, True
 
 
 def _history(

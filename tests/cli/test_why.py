@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Done, call
+from cli.why_page import one_of_each
+from ledger.replay.explain import Said
+from tests.cli.running import Done, at_terminal, call
 from tests.cli.transcripts import (
     DONE,
     EXITED,
+    STREAMS,
     TRANSCRIPTS,
     coverage,
     gap,
@@ -194,6 +197,7 @@ def test_a_stream_without_a_checkpoint_of_its_own_is_explained_by_what_covers_it
     samples: Path, stream: str
 ) -> None:
     page = why(samples, "run_chatter_0413", stream)
+    assert f"{stream} has no checkpoint of its own" in page
     assert "WITHHOLD messages" in page
     facts = explained(samples, "run_chatter_0413", stream)["checkpoints"]
     assert all(stream in one["covers"] for one in facts)
@@ -231,8 +235,7 @@ def test_a_withheld_checkpoint_that_was_committed_is_a_loud_line(into: Path, tmp
     bring(into, withheld_and_committed(tmp_path))
     page = why(into, "run_odd")
     sentence = "messages was committed, though the rules withhold it."
-    assert sentence in page
-    assert page.index(sentence) < page.index("left 1 required key")
+    assert page.index(sentence) < page.index("RULES SAY"), "it comes first"
     assert "entry 8 CHECKPOINT_COMMITTED" in page
     (one,) = explained(into, "run_odd")["checkpoints"]
     assert [said["code"] for said in one["differs"]] == ["committed_though_withheld"]
@@ -276,6 +279,7 @@ def test_a_running_run_is_pending_and_promises_nothing(into: Path, tmp_path: Pat
     page = why(into, "run_odd")
     assert "RUNNING under" in page
     assert "contacts pending" in page
+    assert "nothing is decided yet" in page
     assert "stays eligible" not in page
 
 
@@ -372,13 +376,16 @@ def test_two_hundred_checkpoints_withheld_alike_stay_readable(into: Path, tmp_pa
         tmp_path / "run.jsonl",
         *start(streams=streams),
         *said(*map(state, streams), {"type": "DONE", "status": "cancelled", "records_emitted": 0}),
-        EXITED,
+        *seen({"type": "PROGRAM_EXITED", "code": 1}),
         manifest=manifest(*streams),
     )
     bring(into, path)
     done = call("-l", into, "why", "run_odd")
-    assert len(done.lines) < 350
-    assert " more" in done.out
+    assert len(done.lines) < 120
+    assert "and 160 more" in done.out
+    assert "and 180 more" in done.out
+    assert done.out.count("The connector says that it was cancelled.") == 1
+    assert "WITHHOLD stream_19, for the same reason" in done.out
     assert len(explained(into, "run_odd")["checkpoints"]) == 200
 
 
@@ -413,6 +420,86 @@ def test_a_key_that_other_records_only_mention_is_not_carried_by_them(into: Path
     bring(into, whole(tmp_path / "run.jsonl", *records, report, state("messages")))
     reason = explained(into, "run_odd")["checkpoints"][0]["reasons"][0]
     assert [entry["seq"] for entry in reason["records"]] == [4]
+
+
+def test_findings_and_entries_beyond_the_first_are_counted(into: Path, tmp_path: Path) -> None:
+    states = [state("attachments") for _ in range(500)]
+    bring(into, whole(tmp_path / "run.jsonl", *states))
+    for verb in ("why", "show"):
+        page = page_of(call("-l", into, verb, "run_odd"))
+        assert "(entries 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 490 more)" in page
+
+
+def test_one_near_miss_of_each_kind_comes_first() -> None:
+    misses = [Said(code=code, sentence=str(number)) for number, code in enumerate("aaabac")]
+    assert [miss.sentence for miss in one_of_each(misses)] == ["0", "3", "5", "1", "2", "4"]
+
+
+def test_a_checkpoint_that_was_staged_again_and_again_says_how_often(into: Path, tmp_path: Path) -> None:
+    bring(into, whole(tmp_path / "run.jsonl", *(state("contacts", {"n": n}) for n in range(7))))
+    assert "entry 9, newest of 7" in why(into, "run_odd")
+
+
+# History.
+
+
+def run_of_day(folder: Path, day: int, *, well: bool, **header: Any) -> Path:
+    """A run that stages `messages`, and leaves a key unaccounted for unless it goes well."""
+    report = coverage("attachments", "messages", ["att_1"], ["att_1"] if well else [])
+    opened = {"at": f"2026-12-{day:02}T00:00:00Z"}
+    messages = [report, state("messages", {"day": day})]
+    run_id = f"run_{day:02}"
+    return whole(folder / f"{run_id}.jsonl", *messages, run_id=run_id, opened=opened, **header)
+
+
+def test_of_nine_runs_that_did_not_move_it_the_first_is_named_and_the_last_cursor(
+    into: Path, tmp_path: Path
+) -> None:
+    for day in range(1, 12):
+        bring(into, run_of_day(tmp_path, day, well=day <= 2))
+    page = why(into, "@latest")
+    assert "It has not moved since run_03: 9 runs staged it." in page
+    assert "It last moved in run_02 of 2026-12-02T00:00:00Z" in page
+    assert 'cursor of entry 4: {"day":2}' in page
+
+
+def test_the_history_ends_with_the_run_that_was_asked_about(into: Path, tmp_path: Path) -> None:
+    for day, well in ((1, False), (2, False), (3, True)):
+        bring(into, run_of_day(tmp_path, day, well=well))
+    assert "It has never moved in this ledger; 2 runs staged it, run_01 the first." in why(into, "run_02")
+
+
+def test_runs_of_other_namespaces_are_another_history(into: Path, tmp_path: Path) -> None:
+    trigger = {"kind": "continuous", "grant_id": "grant_1", "streams": STREAMS}
+    bring(into, run_of_day(tmp_path, 1, well=True, trigger=trigger))
+    bring(into, run_of_day(tmp_path, 2, well=False))
+    assert "never moved" in why(into, "run_02")
+
+
+def test_how_far_back_was_looked_is_said_where_it_was_not_all(
+    into: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(1, 6):
+        bring(into, run_of_day(tmp_path, day, well=day == 1))
+    monkeypatch.setattr("cli.commands.why.EARLIER_RUNS", 3)
+    assert "It has never moved in the last 4 runs" in why(into, "@latest")
+    monkeypatch.setattr("cli.commands.why.EARLIER_RUNS", 50)
+    monkeypatch.setattr("cli.commands.why.EARLIER_ENTRIES", 1)
+    assert "It has never moved in the last 2 runs" in why(into, "@latest")
+
+
+def test_a_program_that_is_not_known_has_no_history(into: Path, tmp_path: Path) -> None:
+    for day in (1, 2):
+        bring(into, run_of_day(tmp_path, day, well=True, manifest=None))
+    page = why(into, "@latest")
+    assert "(program not known)" in page
+    assert "moved" not in page
+
+
+def test_at_a_terminal_the_command_that_prints_an_entry_in_full_is_named(samples: Path) -> None:
+    status, sent = at_terminal("-l", samples, "why", "run_chatter_0413")
+    assert status == 0
+    assert f"runledger -l {samples} log run_chatter_0413 --from 6 --to 6 --raw".encode() in sent
 
 
 # What a program wrote is shown, never obeyed.
