@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledger.core.findings import rule_clause
 from ledger.dialects import DIALECTS
 from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.clauses import CLAUSES
@@ -77,9 +76,17 @@ def codes_page() -> str:
         lines += ["", f"## {title}", "", "| code | in words |", "|---|---|"]
         lines += [f"| `{code}` | {sentence} |" for code, sentence in sentences.items()]
     for ruleset in RULESETS.values():
-        lines += ["", f"## Rules of `{ruleset.id}`", "", "| message | rule | clause |", "|---|---|---|"]
-        for type_, rules in {"RECORD": ruleset.record_rules, **ruleset.message_rules}.items():
-            lines += [f"| {type_} | `{rule.__name__}` | `{rule_clause(rule)}` |" for rule in rules]
+        lines += [
+            "",
+            f"## Rules of `{ruleset.id}`",
+            "",
+            "| asked of | rule | clause | what it says |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            f"| {rule.asked_of} | `{rule.name}` | `{rule.clause}` | {rule.says} |"
+            for rule in ruleset.tell_rules()
+        ]
     return "\n".join([*lines, ""])
 
 

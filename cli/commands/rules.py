@@ -1,17 +1,12 @@
 """``runledger rules``: the rulesets."""
 
-import re
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 import typer
 
 from cli.options import Common, Output, command, examples, keep_options
 from cli.render import Row, print_json, print_rows, print_text
-from ledger.core.dialect import Dialect
-from ledger.core.findings import rule_clause
-from ledger.core.wording import Catalogue
+from ledger.core.dialect import Dialect, Ruleset
 from ledger.errors import NotFoundError
 
 EXAMPLES = """Examples:
@@ -34,8 +29,6 @@ GROUP_EXAMPLES = """Examples:
 
 DIGEST_SHOWN = len("sha256:") + 12
 
-_DOCUMENTED_SWITCH = re.compile(r"^\s*(\w+): (.*) \(([\w/.-]+)\)\.$", re.MULTILINE)
-
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -57,7 +50,7 @@ def list_(common: Common) -> None:
             "default": ruleset.id == dialect.default_ruleset,
             "dialect": dialect.name,
             "digest": ruleset.digest[:DIGEST_SHOWN] if common.output is Output.TEXT else ruleset.digest,
-            "summary": getattr(ruleset, "summary", ""),
+            "summary": ruleset.summary,
         }
         for dialect in DIALECTS.values()
         for ruleset in dialect.rulesets.values()
@@ -68,10 +61,9 @@ def list_(common: Common) -> None:
 @app.command("show", epilog=examples(SHOW_EXAMPLES), short_help="Print a ruleset.")
 @command
 def show(common: Common, id: Annotated[str, typer.Argument(metavar="ID", help="A ruleset.")]) -> None:
-    """Print a ruleset: its switches, and its rules by the message that they are asked of."""
-    dialect = _dialect_of(id)
-    ruleset: Any = dialect.rulesets[id]
-    switches, rules = _switches(ruleset), _rules(ruleset, dialect.catalogue)
+    """Print a ruleset: its switches, and its rules by what they are asked of."""
+    ruleset = _dialect_of(id).rulesets[id]
+    switches, rules = _switches(ruleset), _rules(ruleset)
     if common.output in (Output.JSON, Output.JSONL):
         head = {"id": ruleset.id, "digest": ruleset.digest, "summary": ruleset.summary}
         print_json({**head, "switches": switches, "rules": rules})
@@ -80,39 +72,21 @@ def show(common: Common, id: Annotated[str, typer.Argument(metavar="ID", help="A
         print_text(f"{ruleset.id}  {ruleset.digest}\n{ruleset.summary}\n\n")
         print_rows(switches, ("switch", "value", "clause", "says"), common)
         print_text("\n")
-    print_rows(rules, ("message", "rule", "clause", "says"), common)
+    print_rows(rules, ("asked_of", "rule", "clause", "says"), common)
 
 
-def _switches(ruleset: Any) -> list[Row]:
-    """Return the switches; what each leaves open, and by which clause, stands in their documentation."""
-    documented: Mapping[str, tuple[str, str]] = {
-        name: (says, clause)
-        for name, says, clause in _DOCUMENTED_SWITCH.findall(type(ruleset.switches).__doc__ or "")
-    }
-    rows: list[Row] = []
-    for name, value in msgspec.to_builtins(ruleset.switches).items():
-        says, clause = documented.get(name, ("", ""))
-        rows.append({"switch": name, "value": value, "clause": clause, "says": says})
-    return rows
-
-
-def _rules(ruleset: Any, catalogue: Catalogue) -> list[Row]:
-    asked = {"RECORD": ruleset.record_rules, **ruleset.message_rules}
+def _switches(ruleset: Ruleset) -> list[Row]:
     return [
-        {
-            "message": message,
-            "rule": rule.__name__,
-            "clause": rule_clause(rule),
-            "says": _says(rule) or catalogue.demand(rule_clause(rule)),
-        }
-        for message, rules in asked.items()
-        for rule in rules
+        {"switch": one.name, "value": one.value, "clause": one.clause, "says": one.says}
+        for one in ruleset.tell_switches()
     ]
 
 
-def _says(rule: Any) -> str:
-    """Return what a rule demands, in its own words, '' where it has none."""
-    return (rule.__doc__ or "").strip().partition("\n")[0]
+def _rules(ruleset: Ruleset) -> list[Row]:
+    return [
+        {"asked_of": one.asked_of, "rule": one.name, "clause": one.clause, "says": one.says}
+        for one in ruleset.tell_rules()
+    ]
 
 
 def _dialect_of(ruleset: str) -> Dialect:

@@ -1,10 +1,11 @@
-"""What every dialect offers to the rest of the ledger, as one Protocol.
+"""What every dialect offers to the rest of the ledger: three Protocols, each with what its users need.
 
-The log needs :meth:`Dialect.redact` and :meth:`Dialect.label` before it appends; replay needs the fold.
-Nobody else asks which dialect a run speaks.
+:class:`LineReader` is all that a recorder asks before it appends; :class:`WireDialect` adds what an import
+asks of a header; :class:`Dialect` adds the meaning of a run. A run is decided by ``initial_state``,
+``evolve`` and ``decide``, live and in replay alike.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ledger.core.entries import Entry, Origin
@@ -19,28 +20,53 @@ class Label(NamedTuple):
     stream: str
 
 
-class Ruleset(Protocol):
-    """One reading of a dialect's specification: an id, and a digest of everything that makes it up."""
+class RuleTold(NamedTuple):
+    """A rule, for people: what it is asked of, its name, its clause, and its first sentence."""
 
-    @property
-    def id(self) -> str: ...
+    asked_of: str
+    name: str
+    clause: str
+    says: str
 
-    @property
-    def digest(self) -> str: ...
 
-
-class Dialect(Protocol):
-    """A wire protocol, and what a run that speaks it means. Pure."""
+class SwitchTold(NamedTuple):
+    """A switch, for people: its name and value, the clause that leaves the choice, and what it decides."""
 
     name: str
-    fold_version: int
-    default_ruleset: str
-    catalogue: Catalogue
+    value: str
+    clause: str
+    says: str
+
+
+class Ruleset(Protocol):
+    """One reading of a dialect's specification."""
 
     @property
-    def rulesets(self) -> Mapping[str, Ruleset]:
-        """The shipped rulesets by id, the default first."""
+    def id(self) -> str:
+        """The public name, such as ``collection-profile/0.1.0``."""
         ...
+
+    @property
+    def summary(self) -> str:
+        """One line for people."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything that makes the ruleset up."""
+        ...
+
+    def tell_rules(self) -> Iterator[RuleTold]:
+        """Yield every rule."""
+        ...
+
+    def tell_switches(self) -> Iterator[SwitchTold]:
+        """Yield every switch."""
+        ...
+
+
+class LineReader(Protocol):
+    """What must happen to a line before it is appended. Pure."""
 
     def redact(self, origin: Origin, line: bytes) -> bytes:
         """Return the line without its secrets; total, and idempotent."""
@@ -50,6 +76,10 @@ class Dialect(Protocol):
         """Read the type and stream of a redacted line; total."""
         ...
 
+
+class WireDialect(LineReader, Protocol):
+    """What a run's header means. Pure."""
+
     def program(self, manifest: bytes) -> str:
         """Read the program's id from a manifest, '' where it names none."""
         ...
@@ -58,14 +88,31 @@ class Dialect(Protocol):
         """Return where a run with this trigger commits, None where it does not."""
         ...
 
-    def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> Any:
-        """Fold entries, in order, into a fresh state; ``documents`` holds manifests by digest."""
+
+class Dialect(WireDialect, Protocol):
+    """A wire protocol, and what a run that speaks it means. Pure."""
+
+    name: str
+    default_ruleset: str
+    catalogue: Catalogue
+
+    @property
+    def rulesets(self) -> Mapping[str, Ruleset]:
+        """The shipped rulesets by id, the default first."""
         ...
 
-    def tell(self, entry: Entry) -> Mapping[str, str]:
-        """Return the telling fields of an entry, by name, for people; total, bounded, printable."""
+    def initial_state(self, ruleset: str, documents: Mapping[str, bytes]) -> Any:
+        """Return the state before the first entry; ``documents`` holds manifests by digest."""
+        ...
+
+    def evolve(self, state: Any, entries: Iterable[Entry]) -> None:
+        """Take entries, in order, into the state, in place."""
         ...
 
     def decide(self, state: Any) -> Any:
         """Decide at the state's last entry; changes nothing, and may be asked at any prefix."""
+        ...
+
+    def tell(self, entry: Entry) -> Mapping[str, str]:
+        """Return the telling fields of an entry, by name, for people; total, bounded, printable."""
         ...

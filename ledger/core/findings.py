@@ -1,9 +1,9 @@
 """What a rule has to say, as values.
 
-A rule is a pure function that looks at one message or at the state and returns a :class:`Fault` where the
-clause it enforces is broken, or None. A fault becomes a violation (it ends the run) or a finding (it is
-shown), depending on the ruleset; either way it keeps its clause, its entries and the facts that its wording
-needs. Nothing here is prose.
+A rule is a pure function that says where the clause it enforces is broken: a :class:`Fault` about a message,
+a reason about a checkpoint. A fault becomes a violation (it ends the run) or a finding (it is shown), as the
+ruleset says; either way it keeps its clause, its entries and the facts that its wording needs. Nothing here
+is prose.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,12 +38,13 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A broken clause that ends the run."""
+    """A broken clause that ends the run, at ``entry``; ``entries`` are what it rests on besides."""
 
     entry: int
     code: str
     clause: str
     by: By
+    entries: tuple[int, ...] = ()
     detail: Detail = {}
 
 
@@ -63,10 +64,11 @@ class Tally:
 
     __slots__ = ("fault", "first", "total")
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Fault, *entries: int) -> None:
         self.fault = fault
         self.first: list[int] = []
         self.total = 0
+        self.add(*entries)
 
     def add(self, *entries: int) -> None:
         for entry in entries:

@@ -16,6 +16,7 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
+from ledger.core.dialect import WireDialect
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.observations import RunClosed, RunOpened, observation_type
@@ -25,7 +26,6 @@ from ledger.exchange.json_members import excerpt
 from ledger.exchange.opening import read_opening
 from ledger.exchange.own_entries import OwnEntries, compare
 from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
-from ledger.exchange.wire_dialect import WireDialect
 from ledger.log.store import DocumentRow, RunRow, Store
 
 BATCH_LINES = 1000

@@ -6,12 +6,12 @@ so that a header cannot say two things.
 """
 
 from ledger import __version__
+from ledger.core.dialect import WireDialect
 from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER
 from ledger.core.observations import RunOpened, decode_observation, encode_observation
 from ledger.errors import TranscriptError
 from ledger.exchange.transcript import Header, Opened
-from ledger.exchange.wire_dialect import WireDialect
 
 RECORDER = f"runledger {__version__}"
 

@@ -6,7 +6,7 @@ same entries, so that *the same transcript again* can be judged.
 
 from collections.abc import Iterable, Iterator
 
-from ledger.core.dialect import Label
+from ledger.core.dialect import Label, WireDialect
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.observations import (
     Observation,
@@ -19,7 +19,6 @@ from ledger.core.observations import (
 )
 from ledger.errors import DiffersError
 from ledger.exchange.transcript import TranscriptLine
-from ledger.exchange.wire_dialect import WireDialect
 
 _LINE_MEMBER = b'"line":'
 

@@ -11,7 +11,8 @@ wire line, an observation, a manifest) leaves here exactly as it stood in the fi
 msgspec reads nearly every line; what it refuses goes to the complete reader, which alone says *malformed*.
 Unknown members are ignored. Members that are null read as absent, but for ``manifest``.
 
-Beside what DESIGN §3 lists, a header may carry ``"manifest":null`` (no manifest was known),
+A header may also carry ``offered`` (what the runtime could provide), ``ruleset``, ``opened`` (when, with
+which salt and by whom the run was recorded), ``"manifest":null`` (no manifest was known),
 ``"manifest_b64"`` (a manifest that JSON on one line cannot hold exactly), ``"whole":false`` (the run was not
 closed: do not close it) and ``"opened":{"body":{…}}`` (RUN_OPENED as it was written).
 """

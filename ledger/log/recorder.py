@@ -8,9 +8,8 @@ before it was redacted; seq has no holes; all that was given to it is in the sto
 
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Protocol
 
-from ledger.core.dialect import Label
+from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER, Entry, Origin
 from ledger.core.observations import (
     CheckpointCommitFailed,
@@ -42,14 +41,6 @@ _FLUSHED_AT_ONCE = (
     RunClosed,
 )
 """What happened outside and cannot be asked for again, and the end."""
-
-
-class LineReader(Protocol):
-    """What the log asks of a dialect before it appends; :class:`ledger.core.dialect.Dialect` offers it."""
-
-    def redact(self, origin: Origin, line: bytes) -> bytes: ...
-
-    def label(self, origin: Origin, line: bytes) -> Label: ...
 
 
 class RunRecorder:

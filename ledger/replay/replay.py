@@ -60,4 +60,6 @@ def replay(
     Raises:
         NotFoundError: the dialect has no such ruleset.
     """
-    return dialect.decide(dialect.fold(entries, documents, ruleset_named(dialect, ruleset)))
+    state = dialect.initial_state(ruleset_named(dialect, ruleset), documents)
+    dialect.evolve(state, entries)
+    return dialect.decide(state)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from ledger.dialects import DIALECTS
+from ledger.replay.replay import replay
 from tests.conformance.case_runs import Case, asked, outcome, perform, read_case, record
 
 HERE = Path(__file__).parent / "collection-profile"
@@ -40,9 +41,9 @@ SPOKEN_FOR = [
 def test_a_case_ends_as_it_says(case: Case, ruleset: str) -> None:
     documents = {case.manifest_digest: bytes(case.manifest)}
     recording = record(case, DIALECT)
-    decision = DIALECT.decide(DIALECT.fold(recording.entries, documents, ruleset))
+    decision = replay(DIALECT, recording.entries, documents, ruleset)
     perform(case, recording, ruleset, decision)
-    afterwards = DIALECT.decide(DIALECT.fold(recording.entries, documents, ruleset))
+    afterwards = replay(DIALECT, recording.entries, documents, ruleset)
 
     expected = case.expected(ruleset)
     assert expected is not None

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ledger.core.dialect import Label
+from ledger.core.dialect import Label, WireDialect
 from ledger.core.entries import Origin
 from ledger.core.observations import Trigger
-from ledger.exchange.wire_dialect import WireDialect
 
 
 class _Message(msgspec.Struct):

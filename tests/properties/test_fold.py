@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.observations import Decided
 from ledger.dialects.collection_profile.decision import Decision, encode_decision
-from ledger.dialects.collection_profile.fold import evolve, initial_state
-from ledger.dialects.collection_profile.rulesets import RULESETS
+from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.state import State
+from ledger.replay.replay import replay
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE, TEXT, Run, verdicts
 from tests.properties import invariants
@@ -33,11 +33,11 @@ more_steps = st.lists(wire_lines | wire_lines.map(r.Sent) | ordinary | rare, max
 
 
 def fresh(run: Run) -> State:
-    return initial_state(RULESETS[TEXT], run.documents)
+    return PROFILE.initial_state(TEXT, run.documents)
 
 
 def decided(run: Run, entries: list[Entry]) -> Decision:
-    return PROFILE.decide(PROFILE.fold(entries, run.documents, TEXT))
+    return replay(PROFILE, entries, run.documents, TEXT)
 
 
 def bytes_of(decision: Decision, **changed: Any) -> bytes:

@@ -98,7 +98,9 @@ def test_the_entries_cited_are_those_of_causes_reasons_near_misses_findings_and_
             by="program",
             near_misses=(d.NearMiss(code="skip_names_no_stream", entry=8),),
         ),
-        discrepancies=(d.Discrepancy(code="committed_twice", stream="p", entries=(10,)),),
+        discrepancies=(
+            d.Discrepancy(code="committed_twice", clause="eligible/4", stream="p", entries=(10,)),
+        ),
     )
     assert entries_cited(decision, decision.checkpoints) == {OPENING, 4, 5, 6, 7, 8, 10}
 
@@ -248,9 +250,9 @@ def test_an_erased_entry_is_shown_as_erased() -> None:
 
 def test_a_discrepancy_stands_at_its_checkpoint_and_all_others_beside_them() -> None:
     differs = (
-        d.Discrepancy(code="committed_twice", stream="p", entries=(10, 11)),
-        d.Discrepancy(code="committed_though_not_staged", stream="q", entries=(12,)),
-        d.Discrepancy(code="ran_though_refused", stream=None, entries=(2,)),
+        d.Discrepancy(code="committed_twice", clause="eligible/4", stream="p", entries=(10, 11)),
+        d.Discrepancy(code="committed_though_not_staged", clause="eligible/4", stream="q", entries=(12,)),
+        d.Discrepancy(code="ran_though_refused", clause="eligible/4", stream=None, entries=(2,)),
     )
     said = told(decided(checkpoint(), discrepancies=differs))
     assert [one.code for one in said.checkpoints[0].differs] == ["committed_twice"]

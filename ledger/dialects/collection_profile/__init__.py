@@ -1,8 +1,19 @@
 """The Collection Profile: what its messages, its manifest and its runs mean.
 
-Read beside the specification, in this order: ``messages`` and ``shapes`` (the wire), ``manifest`` and
-``plan`` (what a run is held against), ``machine`` (which message may come when), ``rules/`` (the clauses),
-``fold`` (entries into state), ``decide`` (state into decision), ``catalogue`` (codes into words).
+Read beside the specification, in the order in which a line flows:
+
+* the wire: ``messages``, ``values``, ``shapes``, ``decode``; ``redact``, before the log; ``telling``
+* what a run is held against: ``manifest``, ``plan``, ``ruleset``, ``rulesets``, ``rules/``
+* the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
+  ``fold``
+* the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,
+  ``projections``, ``decision``, ``decide``
+* the words: ``clauses``, ``catalogue``
+
+So a withheld checkpoint comes about: ``decode`` reads a DETAIL_COVERAGE, ``machine`` gives it to
+``program_lines``, which keeps it in ``state.reports``; at the decision ``fate`` says that the run succeeded,
+``weighing`` asks ``rules/eligible``, which has ``accounting`` count the keys; ``decide`` puts the reason into
+the decision, and ``catalogue`` has the sentence that ``why`` prints.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,9 +26,9 @@ from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decision import Decision
 from ledger.dialects.collection_profile.decode import label_line
-from ledger.dialects.collection_profile.fold import evolve, initial_state
+from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.manifest import read_manifest
-from ledger.dialects.collection_profile.ruleset import FOLD_VERSION, Ruleset
+from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.telling import tell
@@ -27,7 +38,6 @@ class CollectionProfile:
     """The dialect as the rest of the ledger sees it; see :class:`ledger.core.dialect.Dialect`."""
 
     name = DIALECT_NAME
-    fold_version = FOLD_VERSION
     default_ruleset = TEXT.id
     catalogue = CATALOGUE
     rulesets: Mapping[str, Ruleset] = RULESETS
@@ -54,11 +64,13 @@ class CollectionProfile:
             case "single_use":
                 return None
 
-    def fold(self, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str) -> State:
-        """Fold entries, in order, into a fresh state."""
-        state = initial_state(self.rulesets[ruleset], documents)
+    def initial_state(self, ruleset: str, documents: Mapping[str, bytes]) -> State:
+        """Return the state before the first entry."""
+        return State(self.rulesets[ruleset], documents)
+
+    def evolve(self, state: State, entries: Iterable[Entry]) -> None:
+        """Take entries, in order, into the state, in place."""
         evolve(state, entries)
-        return state
 
     def tell(self, entry: Entry) -> Mapping[str, str]:
         """Return the telling fields of an entry, for people."""

@@ -1,8 +1,9 @@
 """The decision about a run, as it is published: ``run-decision/1``.
 
 Names and codes here are public and change only with a new ``schema``. There is no prose: wording is rendered
-from code, clause and detail by the catalogue. Lists that could grow with a run hold their first hundred
-items beside a total. ``decision`` is what the rules say, ``outcome`` what really happened.
+from code, clause and detail by the catalogue. Lists of keys and entries hold their first hundred items; where
+that may not be all, a total stands beside them. ``decision`` is what the rules say, ``outcome`` what really
+happened.
 """
 
 from typing import Literal, TypeAlias
@@ -193,6 +194,7 @@ class Discrepancy(_Part, frozen=True):
     """Where what happened is not what the rules say."""
 
     code: str
+    clause: str
     stream: str | None
     entries: tuple[int, ...]
     detail: Detail = {}

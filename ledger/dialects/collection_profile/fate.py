@@ -1,7 +1,8 @@
 """The fate of a run: its status and the one cause, resolved in a fixed order.
 
-Refused; cancelled; controller lost; protocol violated; no valid DONE; DONE's own status, with certification.
-A failed write comes after all of these, once checkpoints are known; see ``decide``.
+Refused; cancelled; indeterminate, where what decides was erased and nothing was violated; controller lost;
+protocol violated; no valid DONE; DONE's own status, with certification. A failed write comes after all of
+these, once checkpoints are known; see ``decide``.
 """
 
 from ledger.core.findings import By, Detail
@@ -94,7 +95,13 @@ def _unreadable(state: State) -> Cause:
 
 def _violation(state: State) -> Cause:
     violation = state.violations[0]
-    return _cause(violation.code, violation.clause, (violation.entry,), violation.by, violation.detail)
+    return _cause(
+        violation.code,
+        violation.clause,
+        (violation.entry, *violation.entries),
+        violation.by,
+        violation.detail,
+    )
 
 
 def _ended_before(state: State, lost: int) -> bool:

@@ -8,7 +8,9 @@ not even read. A message that a table does not name goes to the table's default.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from ledger.core.entries import PROGRAM as ORIGIN_PROGRAM
 from ledger.core.entries import Entry
+from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile import program_lines as p
 from ledger.dialects.collection_profile import runtime_lines as r
@@ -24,6 +26,12 @@ class Table(NamedTuple):
     default: Handler
 
 
+def take(tables: "Mapping[Phase, Table]", state: State, entry: Entry, message: object) -> None:
+    """Give a message to what the table of the state's phase says."""
+    table = tables[state.phase]
+    table.handlers.get(type(message), table.default)(state, entry, message)
+
+
 def begin_without_start(state: State, entry: Entry) -> None:
     """Begin with every declared stream in scope: no START is known (yet)."""
     state.first_program_line = entry.seq
@@ -36,22 +44,13 @@ def begin_without_start(state: State, entry: Entry) -> None:
 def on_line_without_start(state: State, entry: Entry, message: object) -> None:
     """Begin with every declared stream in scope, and take the line."""
     begin_without_start(state, entry)
-    table = PROGRAM[Phase.COLLECTING]
-    table.handlers.get(type(message), table.default)(state, entry, message)
+    take(PROGRAM, state, entry, message)
 
 
 def on_repeated(state: State, entry: Entry, message: m.Repeated) -> None:
-    """Keep that member names occur twice, and go on with the message as it was read (last wins)."""
+    """Keep that member names occur twice, and take the message as it was read (last wins)."""
     p.note_repeated(state, entry, message)
-    table = PROGRAM[state.phase]
-    table.handlers.get(type(message.message), table.default)(state, entry, message.message)
-
-
-def on_repeated_by_runtime(state: State, entry: Entry, message: m.Repeated) -> None:
-    """The same for a line of the runtime."""
-    p.note_repeated(state, entry, message)
-    table = RUNTIME[state.phase]
-    table.handlers.get(type(message.message), table.default)(state, entry, message.message)
+    take(PROGRAM if entry.origin == ORIGIN_PROGRAM else RUNTIME, state, entry, message.message)
 
 
 PROGRAM: Mapping[Phase, Table] = {
@@ -71,8 +70,9 @@ PROGRAM: Mapping[Phase, Table] = {
             m.Unknown: p.on_unknown,
             m.Misshapen: p.on_misshapen,
             m.Repeated: on_repeated,
+            Malformed: p.on_malformed,
         },
-        p.on_malformed,
+        p.on_nothing_known,
     ),
     Phase.WAITING: Table({m.Blank: p.on_blank}, p.on_line_while_waiting),
     Phase.DONE: Table({m.Blank: p.on_blank}, p.on_line_after_done),
@@ -85,7 +85,7 @@ RUNTIME: Mapping[Phase, Table] = {
             m.Start: r.on_start,
             m.Misshapen: r.on_misshapen_start,
             m.Blank: r.on_blank,
-            m.Repeated: on_repeated_by_runtime,
+            m.Repeated: on_repeated,
         },
         r.on_line_before_start,
     ),
@@ -95,7 +95,7 @@ RUNTIME: Mapping[Phase, Table] = {
             m.InteractionResponse: r.on_answer,
             m.Misshapen: r.on_misshapen_while_collecting,
             m.Blank: r.on_blank,
-            m.Repeated: on_repeated_by_runtime,
+            m.Repeated: on_repeated,
         },
         r.note_unreadable,
     ),
@@ -106,7 +106,7 @@ RUNTIME: Mapping[Phase, Table] = {
             m.Misshapen: r.on_misshapen_while_waiting,
             m.Unknown: r.note_unreadable,
             m.Blank: r.on_blank,
-            m.Repeated: on_repeated_by_runtime,
+            m.Repeated: on_repeated,
         },
         r.on_unreadable_answer,
     ),
@@ -115,7 +115,7 @@ RUNTIME: Mapping[Phase, Table] = {
             m.Start: r.on_second_start,
             m.Misshapen: r.on_misshapen_after_done,
             m.Blank: r.on_blank,
-            m.Repeated: on_repeated_by_runtime,
+            m.Repeated: on_repeated,
         },
         r.on_late_line,
     ),

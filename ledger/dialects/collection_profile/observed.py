@@ -6,8 +6,7 @@ from ledger.core import observations as o
 from ledger.core.entries import Entry
 from ledger.core.findings import By, Fault
 from ledger.dialects.collection_profile.manifest import read_manifest
-from ledger.dialects.collection_profile.rules import binding as rules
-from ledger.dialects.collection_profile.rules.done import exit_agrees
+from ledger.dialects.collection_profile.program_lines import first_fault
 from ledger.dialects.collection_profile.runtime_lines import refuse
 from ledger.dialects.collection_profile.state import UNREAD, Ending, Phase, State
 
@@ -71,10 +70,7 @@ def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
     if manifest is None:
         refuse(state, entry, state.manifest.faults)
     elif opened.offered is not None:
-        faults = (
-            *rules.bindings_are_offered(manifest, opened.offered),
-            *rules.capabilities_are_offered(manifest, opened.offered),
-        )
+        faults = [f for rule in state.ruleset.match_rules for f in rule(manifest, opened.offered)]
         if faults:
             refuse(state, entry, faults)
 
@@ -105,7 +101,7 @@ def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:
     state.exit, state.exit_entry = exited, entry.seq
     if state.done is None or state.phase not in (Phase.DONE, Phase.CUT, Phase.CLOSED):
         return
-    fault = exit_agrees(state.done, exited)
+    fault = first_fault(state.ruleset.exit_rules, state.done, exited)
     if fault is not None and state.phase is Phase.DONE:
         state.violate(entry.seq, fault)
     elif fault is not None:

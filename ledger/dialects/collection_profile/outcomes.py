@@ -58,33 +58,52 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
     if fate.status == "refused" and state.refusals:
         ran = state.spawned or state.first_program_line or state.exit_entry
         if ran is not None:
-            yield Discrepancy(code="ran_though_refused", stream=None, entries=(ran,))
+            yield Discrepancy(code="ran_though_refused", clause="log/refusal", stream=None, entries=(ran,))
     if state.refused is not None and not state.refusals:
-        yield Discrepancy(code="refused_though_allowed", stream=None, entries=(state.refused.entry,))
+        yield Discrepancy(
+            code="refused_though_allowed", clause="log/refusal", stream=None, entries=(state.refused.entry,)
+        )
     committed: dict[str, int] = {}
     failed: int | None = None
     for entry, event in state.commits:
         stream = printable(event.stream)
         if failed is not None:
-            yield Discrepancy(code="attempted_after_failure", stream=stream, entries=(failed, entry))
+            yield Discrepancy(
+                code="attempted_after_failure", clause="eligible/5", stream=stream, entries=(failed, entry)
+            )
         verdict = weighed[event.stream].verdict if event.stream in weighed else None
         if isinstance(event, CheckpointCommitFailed):
             failed = failed or entry
             if verdict != "commit":
-                yield Discrepancy(code="attempted_though_withheld", stream=stream, entries=(entry,))
+                yield Discrepancy(
+                    code="attempted_though_withheld", clause="eligible/4", stream=stream, entries=(entry,)
+                )
             continue
         if verdict is None:
-            yield Discrepancy(code="committed_though_not_staged", stream=stream, entries=(entry,))
+            yield Discrepancy(
+                code="committed_though_not_staged", clause="eligible/4", stream=stream, entries=(entry,)
+            )
         elif verdict != "commit":
-            yield Discrepancy(code="committed_though_withheld", stream=stream, entries=(entry,))
+            yield Discrepancy(
+                code="committed_though_withheld", clause="eligible/4", stream=stream, entries=(entry,)
+            )
         if event.stream in committed:
-            yield Discrepancy(code="committed_twice", stream=stream, entries=(committed[event.stream], entry))
+            yield Discrepancy(
+                code="committed_twice",
+                clause="eligible/4",
+                stream=stream,
+                entries=(committed[event.stream], entry),
+            )
         committed.setdefault(event.stream, entry)
         yield from _commit_details(state, entry, event)
     for entry, name, durable_through in state.undurable_commits:
         detail = {"durable_through": durable_through}
         yield Discrepancy(
-            code="committed_before_durable", stream=printable(name), entries=(entry,), detail=detail
+            code="committed_before_durable",
+            clause="runtime/5",
+            stream=printable(name),
+            entries=(entry,),
+            detail=detail,
         )
     stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
     if state.cut is not None and state.closed is not None and not stopped:
@@ -92,7 +111,10 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
         for name, one in weighed.items():
             if one.verdict == "commit" and name not in tried:
                 yield Discrepancy(
-                    code="not_committed_though_eligible", stream=printable(name), entries=(state.cut,)
+                    code="not_committed_though_eligible",
+                    clause="eligible/4",
+                    stream=printable(name),
+                    entries=(state.cut,),
                 )
 
 
@@ -100,8 +122,19 @@ def _commit_details(state: State, entry: int, event: CheckpointCommitted) -> Ite
     staged = state.staged.get(event.stream)
     stream = printable(event.stream)
     if staged is not None and staged.cursor_entry != event.cursor_seq:
-        yield Discrepancy(code="committed_other_cursor", stream=stream, entries=(staged.cursor_entry, entry))
+        yield Discrepancy(
+            code="committed_other_cursor",
+            clause="eligible/4",
+            stream=stream,
+            entries=(staged.cursor_entry, entry),
+        )
     namespace = state.opened.namespace if state.opened is not None else None
     if event.namespace != namespace:
         detail = {"namespace": printable(event.namespace or "null")}
-        yield Discrepancy(code="committed_in_other_namespace", stream=stream, entries=(entry,), detail=detail)
+        yield Discrepancy(
+            code="committed_in_other_namespace",
+            clause="runtime/7",
+            stream=stream,
+            entries=(entry,),
+            detail=detail,
+        )

@@ -4,16 +4,17 @@ A handler is called in a phase whose table names it (see ``machine``). It asks t
 the first fault ends the run, else the message is taken.
 """
 
+from collections.abc import Callable, Iterable
+
 from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
 from ledger.core.json_reader import Malformed, printable
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.plan import StreamPlan
-from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE, exit_agrees
+from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
-from ledger.dialects.collection_profile.rules.state import stream_is_a_checkpoint
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES
 from ledger.dialects.collection_profile.state import Asked, Phase, Report, Skip, Staged, State
 
@@ -66,7 +67,7 @@ def on_state(state: State, entry: Entry, message: m.State) -> None:
     """Stage a checkpoint; the newest cursor of a stream counts."""
     if breaks_a_rule(state, entry, "STATE", message):
         return
-    fault = stream_is_a_checkpoint(state, message)
+    fault = first_fault(state.ruleset.staging_rules, state, message)
     if fault is None:
         state.staged.setdefault(message.stream, Staged()).add(entry.seq, state.last_record)
     elif state.ruleset.switches.state_of_no_checkpoint == "violate":
@@ -161,7 +162,7 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
     """Take the last message, or say what is wrong with it."""
     if not breaks_a_rule(state, entry, "DONE", message):
         state.phase = Phase.DONE
-        fault = exit_agrees(message, state.exit) if state.exit is not None else None
+        fault = first_fault(state.ruleset.exit_rules, message, state.exit) if state.exit is not None else None
         if fault is not None:
             state.violate(entry.seq, fault)
     state.done, state.done_entry = message, entry.seq
@@ -197,6 +198,13 @@ def on_malformed(state: State, entry: Entry, message: Malformed) -> None:
     """End the run on a line that is no JSON."""
     detail: Detail = {"reason": message.reason, "offset": message.offset}
     state.violate(entry.seq, Fault(code="line_malformed", clause="session/jsonl", detail=detail))
+
+
+def on_nothing_known(state: State, entry: Entry, message: object) -> None:
+    """End the run on a message that no row of the table is about."""
+    state.violate(
+        entry.seq, Fault(code="message_unknown", clause="session/unknown", detail={"type": entry.type})
+    )
 
 
 def note_repeated(state: State, entry: Entry, message: m.Repeated) -> None:
@@ -294,9 +302,16 @@ def take_erased(state: State, entry: Entry) -> None:
 
 def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:
     """Ask the ruleset's rules of one message; the first fault ends the run."""
-    for rule in state.ruleset.message_rules.get(type_, ()):
-        fault = rule(state, message)
+    fault = first_fault(state.ruleset.message_rules.get(type_, ()), state, message)
+    if fault is not None:
+        state.violate(entry.seq, fault)
+    return fault is not None
+
+
+def first_fault(rules: Iterable[Callable[..., Fault | None]], *asked: object) -> Fault | None:
+    """Ask rules in order, and return the first fault."""
+    for rule in rules:
+        fault = rule(*asked)
         if fault is not None:
-            state.violate(entry.seq, fault)
-            return True
-    return False
+            return fault
+    return None

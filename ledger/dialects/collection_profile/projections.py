@@ -5,7 +5,7 @@ Each is a plain projection of the state; none decides anything.
 
 from collections.abc import Iterator
 
-from ledger.core.findings import LIST_LIMIT, Fault, Finding, Tally
+from ledger.core.findings import LIST_LIMIT, Finding
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import decision as d
 from ledger.dialects.collection_profile.fate import Fate
@@ -126,60 +126,12 @@ def project_unknowns(state: State, fate: Fate) -> Iterator[d.UnknownFact]:
 
 
 def project_findings(state: State, fate: Fate) -> Iterator[Finding]:
-    """Yield every finding: those kept while folding, then those that only the end can show."""
+    """Yield every finding: those kept while folding, then what the end rules find."""
     for tally in state.tallies.values():
         yield tally.finding()
-    for tally in _late_findings(state, fate):
-        yield tally.finding()
-
-
-def _late_findings(state: State, fate: Fate) -> Iterator[Tally]:
-    yield from _early_reports(state)
-    if fate.status == "succeeded":
-        for stream, failed in state.failed_streams.items():
-            detail = {"stream": printable(stream)}
-            clause = "done/certification/2"
-            yield failed.retold(Fault(code="failed_stream_in_success", clause=clause, detail=detail))
-    for name, skip in state.newest_skips.items():
-        plan = state.plan.streams.get(name) if state.plan and name is not None else None
-        if (
-            skip.message.reason == "scope_not_supported"
-            and plan is not None
-            and plan.last_record > skip.entry
-        ):
-            detail = {"stream": printable(plan.declared.name)}
-            yield _tally("record_after_scope_skip", "scope/4", detail, skip.entry, plan.last_record)
-    is_owed = state.pending is not None and not state.violations
-    if state.pending is not None and is_owed and fate.status not in ("running", "refused", "cancelled"):
-        fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
-        tally = Tally(fault)
-        tally.add(state.pending.entry)
-        yield tally
-
-
-def _early_reports(state: State) -> Iterator[Tally]:
-    """Yield reports that came before the last RECORD or DETAIL_GAP of their boundary (coverage/order).
-
-    A RECORD does not say which boundary it belongs to. With several parents it is late for certain only
-    when every declared parent had been reported on.
-    """
-    for (stream, parent), report in state.reports.items():
-        latest = state.gaps.latest(stream, parent)
-        late = [latest] if latest > report.entry else []
-        plan = state.plan.streams.get(stream) if state.plan else None
-        if plan is not None and plan.last_record > report.entry:
-            reports = [state.reports.get((stream, p)) for p in plan.declared.parents]
-            if all(r is not None and r.entry < plan.last_record for r in reports):
-                late.append(plan.last_record)
-        if late:
-            detail = {"stream": printable(stream), "parent": printable(parent)}
-            yield _tally("report_before_last_record", "coverage/order", detail, report.entry, max(late))
-
-
-def _tally(code: str, clause: str, detail: dict[str, str], *entries: int) -> Tally:
-    tally = Tally(Fault(code=code, clause=clause, detail=detail))
-    tally.add(*entries)
-    return tally
+    for ask in state.ruleset.end_rules:
+        for tally in ask(state, fate.status):
+            yield tally.finding()
 
 
 def _accounted_by(state: State, gap: Gap) -> int | None:

@@ -37,7 +37,7 @@ def redact(origin: Origin, line: bytes) -> bytes:
         origin: who spoke; every line of the runtime is read, of the program only those that may matter.
         line: the line without its LF.
 
-    Source: runtime/9, and the design's rule for binding descriptors.
+    Source: runtime/9; that descriptors count as secrets is a choice of the ledger.
     """
     if origin != RUNTIME and not _SUSPECT.search(line):
         return line

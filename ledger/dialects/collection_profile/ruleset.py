@@ -1,68 +1,157 @@
 """A ruleset: one reading of the Collection Profile, as data.
 
-An id, a few named switches for choices that the text leaves open, and the rules by the message that they
-are asked of. A released ruleset is frozen: another reading is another function beside the older one, in
-another ruleset. The digest covers the id, the switches and the names of the rules.
+An id, a few named switches for choices that the text leaves open, and the rules, by what they are asked of. A
+released ruleset is frozen: another reading is another function beside the older one, in another ruleset. The
+digest covers the id, the switches and the names of all rules.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import inspect
 
+from ledger.core.dialect import RuleTold, SwitchTold
 from ledger.core.digests import canonical_json, digest
-from ledger.core.findings import Fault
-from ledger.dialects.collection_profile.plan import RecordRule
+from ledger.core.findings import Fault, Tally, rule_clause
+from ledger.core.observations import Offered, ProgramExited, Trigger
+from ledger.dialects.collection_profile.manifest import Manifest
+from ledger.dialects.collection_profile.messages import Done, Start
+from ledger.dialects.collection_profile.plan import Plan, RecordRule
+
+if TYPE_CHECKING:
+    from ledger.dialects.collection_profile.decision import Reason, Status
+    from ledger.dialects.collection_profile.state import State
 
 FOLD_VERSION = 1
 """Raised whenever a mended fold would decide an old run otherwise under an unchanged ruleset."""
 
-MessageRule: TypeAlias = Callable[[Any, Any], Fault | None]
-"""A rule over the state and one message."""
+
+class Asked(NamedTuple):
+    """What a START is held against; ``offered`` is None where it is not known."""
+
+    manifest: Manifest
+    trigger: Trigger
+    offered: Offered | None
+    start: Start
+
+
+MatchRule: TypeAlias = Callable[[Manifest, Offered], Iterator[Fault]]
+"""Asked before START, where it is known what the runtime offers."""
+
+StartRule: TypeAlias = Callable[[Asked], Iterator[Fault]]
+"""Asked of START; a fault refuses the run."""
+
+MessageRule: TypeAlias = "Callable[[State, Any], Fault | None]"
+"""Asked of one message; a fault ends the run."""
+
+ExitRule: TypeAlias = Callable[[Done, ProgramExited], Fault | None]
+"""Asked of a DONE that was taken, and of how the program ended."""
+
+CheckpointRule: TypeAlias = "Callable[[State, Plan, str], Iterator[Reason]]"
+"""Asked of one staged checkpoint; a reason withholds it."""
+
+EndRule: TypeAlias = "Callable[[State, Status], Iterator[Tally]]"
+"""Asked at the decision; what it finds is shown and decides nothing."""
+
+Weighing: TypeAlias = Literal["coverage", "certified", "restart"]
+"""How checkpoints are weighed: of a success, of a certified failure, after the loss of the controller."""
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices that the text leaves open; each names the clause that leaves it so.
+    """The choices that the text leaves open; each names the clause that leaves it so."""
 
-    Attributes:
-        out_of_scope_record: what a RECORD outside the scope does to the run (runtime/12).
-        state_of_no_checkpoint: what a STATE of a stream that is no checkpoint does (state/stream).
-        unknown_message: what a message of an unknown type does (session/unknown).
-        evidence_closure: whether STREAM_EVIDENCE must agree with what was counted (evidence/closure).
-    """
-
-    out_of_scope_record: Literal["violate", "discard"] = "violate"
-    state_of_no_checkpoint: Literal["ignore", "violate"] = "ignore"
-    unknown_message: Literal["violate", "ignore"] = "violate"
-    evidence_closure: Literal["off", "on"] = "off"
+    out_of_scope_record: Annotated[
+        Literal["violate", "discard"],
+        msgspec.Meta(
+            description="What a RECORD outside the scope does to the run.", extra={"clause": "runtime/12"}
+        ),
+    ] = "violate"
+    state_of_no_checkpoint: Annotated[
+        Literal["ignore", "violate"],
+        msgspec.Meta(
+            description="What a STATE of a stream that is no checkpoint does.",
+            extra={"clause": "state/stream"},
+        ),
+    ] = "ignore"
+    unknown_message: Annotated[
+        Literal["violate", "ignore"],
+        msgspec.Meta(
+            description="What a message of an unknown type does.", extra={"clause": "session/unknown"}
+        ),
+    ] = "violate"
+    evidence_closure: Annotated[
+        Literal["off", "on"],
+        msgspec.Meta(
+            description="Whether STREAM_EVIDENCE must agree with what was counted.",
+            extra={"clause": "evidence/closure"},
+        ),
+    ] = "off"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ruleset:
-    """One reading of the profile.
+    """One reading of the profile; see :class:`ledger.core.dialect.Ruleset`.
 
     Attributes:
         id: its public name, such as ``collection-profile/0.1.0``.
         summary: one line for people.
+        match_rules: asked of the manifest and what the runtime offers.
+        start_rules: asked of START.
         record_rules: asked of RECORDs, where the scope gives them something to check.
         message_rules: asked of the other messages, by wire type, in order; the first fault counts.
+        staging_rules: asked of a STATE that broke no message rule; what breaks one is not staged.
+        exit_rules: asked of how the program ended.
+        checkpoint_rules: asked of staged checkpoints, by how they are weighed.
+        end_rules: asked at the decision.
     """
 
     id: str
     summary: str
     switches: Switches
+    match_rules: tuple[MatchRule, ...]
+    start_rules: tuple[StartRule, ...]
     record_rules: tuple[RecordRule, ...]
     message_rules: Mapping[str, tuple[MessageRule, ...]]
+    staging_rules: tuple[MessageRule, ...]
+    exit_rules: tuple[ExitRule, ...]
+    checkpoint_rules: Mapping[Weighing, tuple[CheckpointRule, ...]]
+    end_rules: tuple[EndRule, ...]
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
         content = {
             "id": self.id,
             "switches": msgspec.to_builtins(self.switches),
-            "rules": {
-                "RECORD": [rule.__name__ for rule in self.record_rules],
-                **{type_: [r.__name__ for r in rules] for type_, rules in self.message_rules.items()},
-            },
+            "rules": [[asked_of, rule.__name__] for asked_of, rule in self._rules()],
         }
         object.__setattr__(self, "digest", digest(canonical_json(content)))
+
+    def tell_rules(self) -> Iterator[RuleTold]:
+        """Yield every rule, by what it is asked of."""
+        for asked_of, rule in self._rules():
+            says = (rule.__doc__ or "").strip().partition("\n")[0]
+            yield RuleTold(asked_of, rule.__name__, rule_clause(rule), says)
+
+    def tell_switches(self) -> Iterator[SwitchTold]:
+        """Yield every switch with its value."""
+        described = inspect.type_info(Switches)
+        for one in described.fields if isinstance(described, inspect.StructType) else ():
+            meta = one.type
+            if isinstance(meta, inspect.Metadata):
+                clause = str((meta.extra or {}).get("clause", ""))
+                says = str((meta.extra_json_schema or {}).get("description", ""))
+                yield SwitchTold(one.name, str(getattr(self.switches, one.name)), clause, says)
+
+    def _rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+        yield from (("binding", rule) for rule in self.match_rules)
+        yield from (("START", rule) for rule in self.start_rules)
+        yield from (("RECORD", rule) for rule in self.record_rules)
+        for type_, rules in self.message_rules.items():
+            yield from ((type_, rule) for rule in rules)
+        yield from (("staging", rule) for rule in self.staging_rules)
+        yield from (("exit", rule) for rule in self.exit_rules)
+        for weighing, weighed in self.checkpoint_rules.items():
+            yield from ((f"checkpoint, {weighing}", rule) for rule in weighed)
+        yield from (("end", rule) for rule in self.end_rules)

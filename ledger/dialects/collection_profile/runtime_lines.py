@@ -8,9 +8,9 @@ from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.manifest import Manifest
 from ledger.dialects.collection_profile.plan import Plan, StreamPlan, plan_stream
-from ledger.dialects.collection_profile.program_lines import misshapen_fault
-from ledger.dialects.collection_profile.rules import start as rules
-from ledger.dialects.collection_profile.rules.interaction import answer_was_asked_for
+from ledger.dialects.collection_profile.program_lines import breaks_a_rule, misshapen_fault
+from ledger.dialects.collection_profile.rules.start import start_findings
+from ledger.dialects.collection_profile.ruleset import Asked
 from ledger.dialects.collection_profile.state import Phase, State
 
 
@@ -21,18 +21,12 @@ def on_start(state: State, entry: Entry, message: m.Start) -> None:
     if manifest is None or state.opened is None:
         state.phase = Phase.COLLECTING
         return
-    trigger = state.opened.trigger
-    faults = (
-        *rules.scope_is_explicit(manifest, message),
-        *rules.scope_is_resolved(manifest, message),
-        *rules.bounds_are_instants(manifest, message),
-        *(rules.required_bindings_are_described(manifest, message) if state.opened.offered else ()),
-        *rules.scope_is_within_grant(trigger, message),
-    )
+    asked = Asked(manifest, state.opened.trigger, state.opened.offered, message)
+    faults = [fault for rule in state.ruleset.start_rules for fault in rule(asked)]
     if faults:
         refuse(state, entry, faults)
         return
-    for fault in rules.start_findings(manifest, trigger, state.opened.run_id, message):
+    for fault in start_findings(asked, state.opened.run_id):
         state.note(fault, entry.seq)
     scope = {stream.name: stream for stream in message.scope}
     begin(state, manifest, scope.values())
@@ -86,9 +80,7 @@ def on_line_before_start(state: State, entry: Entry, message: object) -> None:
 
 def on_answer(state: State, entry: Entry, message: m.InteractionResponse) -> None:
     """Give the connector its answer, or say that nobody asked (session/response)."""
-    fault = answer_was_asked_for(state, message)
-    if fault is not None:
-        state.violate(entry.seq, fault)
+    if breaks_a_rule(state, entry, "INTERACTION_RESPONSE", message):
         return
     if message.data is not None and message.status != "success":
         state.note(Fault(code="answer_with_data", clause="interaction/data", by="runtime"), entry.seq)

@@ -200,7 +200,14 @@ class State:
     def violate(self, entry: int, fault: Fault) -> None:
         """End the run on a broken clause; lines after it change nothing."""
         self.violations.append(
-            Violation(entry=entry, code=fault.code, clause=fault.clause, by=fault.by, detail=fault.detail)
+            Violation(
+                entry=entry,
+                code=fault.code,
+                clause=fault.clause,
+                by=fault.by,
+                entries=fault.entries,
+                detail=fault.detail,
+            )
         )
         self.phase = Phase.VIOLATED
 

@@ -1,7 +1,7 @@
 """The telling fields of an entry: what a person wants to see of it, and nothing else of its body.
 
-A table by type of dotted paths into the body; a path that leads to an array of keys tells how many there
-are. Of a record's data only members whose name ends in ``status`` or ``error`` are told.
+A table by type of dotted paths into the body; of a path marked ``#``, which leads to an array, it tells how
+many there are. Of a record's data only members whose name ends in ``status`` or ``error`` are told.
 """
 
 import json

@@ -1,25 +1,12 @@
 """Weighing: for every staged checkpoint, commit or withhold, with each reason."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
-
 import msgspec
 
 from ledger.dialects.collection_profile import erasure
 from ledger.dialects.collection_profile.decision import Reason, Verdict
 from ledger.dialects.collection_profile.fate import Fate
-from ledger.dialects.collection_profile.plan import Plan
-from ledger.dialects.collection_profile.rules import eligible, restart
+from ledger.dialects.collection_profile.ruleset import CheckpointRule, Weighing
 from ledger.dialects.collection_profile.state import State
-
-CheckpointRule: TypeAlias = Callable[[State, Plan, str], Iterator[Reason]]
-
-COVERAGE_RULES: tuple[CheckpointRule, ...] = (
-    eligible.coverage_is_complete,
-    eligible.every_parent_was_reported,
-)
-CERTIFIED_RULES: tuple[CheckpointRule, ...] = (eligible.covers_no_failed_stream, *COVERAGE_RULES)
-RESTART_RULES: tuple[CheckpointRule, ...] = (restart.faces_no_coverage_verdict, restart.nothing_is_owed)
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -37,10 +24,8 @@ def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
     if blanket is not None:
         verdict: Verdict = "indeterminate" if fate.status == "indeterminate" else "withhold"
         return {stream: Weighed(verdict, (blanket,)) for stream in state.staged}
-    if fate.restart:
-        rules = RESTART_RULES
-    else:
-        rules = CERTIFIED_RULES if fate.certified or fate.uncertain else COVERAGE_RULES
+    weighing: Weighing = "certified" if fate.certified or fate.uncertain else "coverage"
+    rules = state.ruleset.checkpoint_rules["restart" if fate.restart else weighing]
     return {stream: _weigh_one(state, stream, fate, rules) for stream in state.staged}
 
 

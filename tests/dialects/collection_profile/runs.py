@@ -23,6 +23,7 @@ from ledger.core.observations import (
 )
 from ledger.dialects.collection_profile import CollectionProfile
 from ledger.dialects.collection_profile.decision import Checkpoint, Coverage, Decision
+from ledger.replay.replay import replay
 
 PROFILE = CollectionProfile()
 TEXT = "collection-profile/0.1.0"
@@ -55,7 +56,7 @@ class Run(NamedTuple):
     documents: dict[str, bytes]
 
     def decided(self, ruleset: str = TEXT) -> Decision:
-        return PROFILE.decide(PROFILE.fold(self.entries, self.documents, ruleset))
+        return replay(PROFILE, self.entries, self.documents, ruleset)
 
 
 def run(

@@ -4,6 +4,7 @@ import pytest
 
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.observations import Decided, RecordsDurable, RunClosed, Trigger
+from ledger.replay.replay import replay
 from tests.dialects.collection_profile.runs import (
     PROFILE,
     SINGLE_USE,
@@ -135,16 +136,16 @@ def test_what_the_grant_permits_is_unknown_only_where_there_is_one() -> None:
 
 def test_nothing_is_known_of_a_run_without_an_opening() -> None:
     whole = run(A, *WHOLE)
-    decision = PROFILE.decide(PROFILE.fold(whole.entries[1:], whole.documents, TEXT))
+    decision = replay(PROFILE, whole.entries[1:], whole.documents, TEXT)
     assert decision.status == "indeterminate"
     assert "manifest" in unknowns(decision)
-    empty = PROFILE.decide(PROFILE.fold([], {}, TEXT))
+    empty = replay(PROFILE, [], {}, TEXT)
     assert (empty.status, empty.through) == ("indeterminate", 0)
 
 
 def test_a_manifest_that_is_not_at_hand_makes_the_run_indeterminate() -> None:
     whole = run(A, *WHOLE)
-    decision = PROFILE.decide(PROFILE.fold(whole.entries, {}, TEXT))
+    decision = replay(PROFILE, whole.entries, {}, TEXT)
     assert (decision.status, decision.cause.code if decision.cause else "") == (
         "indeterminate",
         "manifest_unknown",

@@ -1,5 +1,6 @@
 """The rules, one module a section of the specification, in the specification's order.
 
-A rule is a pure function over the state (or a stream's plan) and one message. It returns the fault where its
-clause is broken, None where it holds.
+A rule is a pure function, tagged with the clause that it enforces. What it is asked of, and what follows
+where it does not hold, tells its kind: ``MatchRule``, ``StartRule``, ``RecordRule``, ``MessageRule``,
+``ExitRule``, ``CheckpointRule`` and ``EndRule`` in ``ruleset``. A ruleset lists every rule that it asks.
 """

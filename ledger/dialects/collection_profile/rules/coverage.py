@@ -1,9 +1,10 @@
 """DETAIL_COVERAGE: how completely a detail stream was fetched under one parent boundary."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ledger.core.findings import Fault, rule
+from ledger.core.findings import Fault, Tally, rule
 from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import State
@@ -96,3 +97,23 @@ def _fault(
 ) -> Fault:
     detail = {"stream": printable(message.stream), "parent": printable(message.state_stream), **more}
     return Fault(code=code, clause=clause, detail=detail, entries=entries)
+
+
+@rule("coverage/order")
+def reports_come_last(state: State, status: Status) -> Iterator[Tally]:
+    """A report comes after the last RECORD or DETAIL_GAP of its boundary.
+
+    Reading: an obligation that decides nothing. A RECORD does not say which boundary it belongs to; with
+    several parents it is late for certain only when every declared parent had been reported on.
+    """
+    for (stream, parent), report in state.reports.items():
+        late = state.gaps.latest(stream, parent)
+        plan = state.plan.streams.get(stream) if state.plan is not None else None
+        if plan is not None and all(
+            (one := state.reports.get((stream, declared))) is not None and one.entry < plan.last_record
+            for declared in plan.declared.parents
+        ):
+            late = max(late, plan.last_record)
+        if late > report.entry:
+            fault = _fault("report_before_last_record", "coverage/order", report.message)
+            yield Tally(fault, report.entry, late)

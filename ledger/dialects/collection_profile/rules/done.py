@@ -1,7 +1,11 @@
 """DONE: the last message, and whether it agrees with what was counted and with how the program ended."""
 
-from ledger.core.findings import Fault, rule
+from collections.abc import Iterator
+
+from ledger.core.findings import Fault, Tally, rule
+from ledger.core.json_reader import printable
 from ledger.core.observations import ProgramExited
+from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.messages import Done
 from ledger.dialects.collection_profile.state import State
 
@@ -52,3 +56,15 @@ def exit_agrees(done: Done, exited: ProgramExited) -> Fault | None:
 
 def _bounded(count: int) -> int | str:
     return count if count < 10**18 else f"{count:.3e}" if count < 10**300 else "over 1e300"
+
+
+@rule("done/certification/2")
+def success_names_no_failed_stream(state: State, status: Status) -> Iterator[Tally]:
+    """A run that says it succeeded has not named a failed stream.
+
+    Reading: the skip has no effect on a success, and is shown.
+    """
+    for stream, failed in state.failed_streams.items() if status == "succeeded" else ():
+        detail = {"stream": printable(stream)}
+        clause = "done/certification/2"
+        yield failed.retold(Fault(code="failed_stream_in_success", clause=clause, detail=detail))

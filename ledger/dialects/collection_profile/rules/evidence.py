@@ -39,7 +39,8 @@ def evidence_is_given_once(state: State, message: StreamEvidence) -> Fault | Non
     """A stream gives evidence once in a run."""
     if message.stream not in state.evidence and message.stream not in state.erased_evidence:
         return None
-    return _fault("evidence_given_twice", "evidence/5", message)
+    accepted = state.evidence.get(message.stream)
+    return _fault("evidence_given_twice", "evidence/5", message, (accepted[0],) if accepted else ())
 
 
 @rule("evidence/closure")
@@ -58,5 +59,5 @@ def evidence_agrees_with_counts(state: State, message: StreamEvidence) -> Fault 
     return None
 
 
-def _fault(code: str, clause: str, message: StreamEvidence) -> Fault:
-    return Fault(code=code, clause=clause, detail={"stream": printable(message.stream)})
+def _fault(code: str, clause: str, message: StreamEvidence, entries: tuple[int, ...] = ()) -> Fault:
+    return Fault(code=code, clause=clause, detail={"stream": printable(message.stream)}, entries=entries)

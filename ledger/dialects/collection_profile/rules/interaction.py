@@ -1,7 +1,10 @@
 """INTERACTION: questions to the owner, and their answers."""
 
-from ledger.core.findings import Fault, rule
+from collections.abc import Iterator
+
+from ledger.core.findings import Fault, Tally, rule
 from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.messages import Interaction, InteractionResponse
 from ledger.dialects.collection_profile.state import State
 
@@ -35,3 +38,15 @@ def answer_was_asked_for(state: State, message: InteractionResponse) -> Fault | 
         return None
     detail = {"request_id": printable(message.request_id)}
     return Fault(code="answer_not_asked_for", clause="session/response", by="runtime", detail=detail)
+
+
+@rule("runtime/4")
+def every_question_is_answered(state: State, status: Status) -> Iterator[Tally]:
+    """A question is answered before the run ends, with ``timeout`` where nobody answers it.
+
+    Reading: not asked where the connector broke the protocol meanwhile, or the owner cancelled.
+    """
+    asked = state.pending
+    if asked is not None and not state.violations and status not in ("running", "refused", "cancelled"):
+        fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
+        yield Tally(fault, asked.entry)

@@ -1,11 +1,13 @@
 """Scope: what a RECORD may be about, and which streams a message may name."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from ledger.core.findings import Fault, rule
+from ledger.core.findings import Fault, Tally, rule
 from ledger.core.instants import read_instant
 from ledger.core.json_reader import Json, json_type, printable
+from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.decode import record_value
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.plan import StreamPlan
@@ -21,6 +23,7 @@ def names_stream_in_scope(clause: str) -> MessageRule:
 
     @rule(clause)
     def stream_in_scope(state: State, message: Any) -> Fault | None:
+        """The stream that the message names, if any, is in the run's scope."""
         if message.stream is None or is_in_scope(state, message.stream):
             return None
         return Fault(code="stream_out_of_scope", clause=clause, detail={"stream": printable(message.stream)})
@@ -98,3 +101,18 @@ def _out_of_range(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
 
 def _fault(code: str, clause: str, plan: StreamPlan, detail: dict[str, str]) -> Fault:
     return Fault(code=code, clause=clause, detail={"stream": printable(plan.declared.name), **detail})
+
+
+@rule("scope/4")
+def skipped_scope_sends_nothing(state: State, status: Status) -> Iterator[Tally]:
+    """A stream that was skipped as ``scope_not_supported`` sends no record after that.
+
+    Reading: a skip may be about a part of the stream, so this is shown and decides nothing.
+    """
+    for name, skip in state.newest_skips.items():
+        plan = state.plan.streams.get(name) if state.plan is not None and name is not None else None
+        is_late = plan is not None and plan.last_record > skip.entry
+        if skip.message.reason == "scope_not_supported" and plan is not None and is_late:
+            detail = {"stream": printable(plan.declared.name)}
+            fault = Fault(code="record_after_scope_skip", clause="scope/4", detail=detail)
+            yield Tally(fault, skip.entry, plan.last_record)

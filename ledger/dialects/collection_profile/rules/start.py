@@ -5,45 +5,50 @@ from collections.abc import Iterator
 from ledger.core.findings import Detail, Fault, rule
 from ledger.core.instants import read_instant
 from ledger.core.json_reader import printable
-from ledger.core.observations import Trigger
-from ledger.dialects.collection_profile.manifest import Manifest
-from ledger.dialects.collection_profile.messages import ScopeStream, Start
+from ledger.dialects.collection_profile.messages import ScopeStream
+from ledger.dialects.collection_profile.ruleset import Asked
 
 _DESCRIPTOR_MEMBERS = {"browser_automation": ("interface", "ws_url"), "browser_profile": ("profile_path",)}
 
 
 @rule("start/scope")
-def scope_is_explicit(manifest: Manifest, start: Start) -> Iterator[Fault]:
+def scope_is_explicit(asked: Asked) -> Iterator[Fault]:
     """A scope names at least one stream, each by its declared name: no wildcard."""
-    if not start.scope:
+    if not asked.start.scope:
         yield _fault("scope_empty", "start/scope")
-    for stream in start.scope:
+    for stream in asked.start.scope:
         if stream.name == "*":
             yield _fault("scope_with_wildcard", "start/scope")
-        elif stream.name not in manifest.streams:
+        elif stream.name not in asked.manifest.streams:
             yield _fault("scope_of_undeclared_stream", "start/scope", stream)
 
 
-@rule("start/scope")
-def scope_is_resolved(manifest: Manifest, start: Start) -> Iterator[Fault]:
-    """A scope carries nothing of how consent was asked for: no ``view``, no ``necessity``."""
-    for stream in start.scope:
+@rule("start/view")
+def scope_has_no_view(asked: Asked) -> Iterator[Fault]:
+    """A scope carries no ``view`` that is still to be resolved."""
+    for stream in asked.start.scope:
         if stream.view is not None:
             yield _fault("scope_with_view", "start/view", stream)
+
+
+@rule("start/necessity")
+def scope_has_no_necessity(asked: Asked) -> Iterator[Fault]:
+    """A scope carries no ``necessity``, which belongs to how consent was asked for."""
+    for stream in asked.start.scope:
         if stream.necessity is not None:
             yield _fault("scope_with_necessity", "start/necessity", stream)
 
 
 @rule("start/time_range")
-def bounds_are_instants(manifest: Manifest, start: Start) -> Iterator[Fault]:
+def bounds_are_instants(asked: Asked) -> Iterator[Fault]:
     """The bounds of a time range can be compared.
 
     Reading: a bound is an instant with its offset, or a date alone (midnight UTC); any other text would
     shut out every record, so the run is refused before it collects. Of a range that does not apply, for
     want of a time field, nothing is asked.
     """
-    for stream in start.scope:
-        declared = manifest.streams.get(stream.name)
+    for stream in asked.start.scope:
+        declared = asked.manifest.streams.get(stream.name)
         applies = stream.time_range is not None and (declared is None or declared.consent_time_field)
         bounds = (stream.time_range.since, stream.time_range.until) if stream.time_range and applies else ()
         if any(bound is not None and read_instant(bound) is None for bound in bounds):
@@ -51,13 +56,14 @@ def bounds_are_instants(manifest: Manifest, start: Start) -> Iterator[Fault]:
 
 
 @rule("start/bindings")
-def required_bindings_are_described(manifest: Manifest, start: Start) -> Iterator[Fault]:
+def required_bindings_are_described(asked: Asked) -> Iterator[Fault]:
     """START describes every required binding, with the members that its registry entry names.
 
-    Reading: the values are secrets and are not in the log, so only the members are asked for.
+    Reading: the values are secrets and are not in the log, so only the members are asked for. Bindings are
+    not checked where it is not known what the runtime offered.
     """
-    for name in manifest.required_bindings:
-        descriptor = start.bindings.get(name)
+    for name in asked.manifest.required_bindings if asked.offered is not None else ():
+        descriptor = asked.start.bindings.get(name)
         wanted = _DESCRIPTOR_MEMBERS.get(name, ())
         if descriptor is None or any(descriptor.get(member) is None for member in wanted):
             detail: Detail = {"binding": printable(name)}
@@ -65,17 +71,17 @@ def required_bindings_are_described(manifest: Manifest, start: Start) -> Iterato
 
 
 @rule("runtime/11")
-def scope_is_within_grant(trigger: Trigger, start: Start) -> Iterator[Fault]:
+def scope_is_within_grant(asked: Asked) -> Iterator[Fault]:
     """The scope of a run under a grant asks for no stream that the grant does not permit."""
-    if trigger.streams is None:
-        return
-    for stream in start.scope:
-        if stream.name not in trigger.streams:
+    permitted = asked.trigger.streams
+    for stream in asked.start.scope if permitted is not None else ():
+        if permitted is not None and stream.name not in permitted:
             yield _fault("scope_beyond_grant", "runtime/11", stream)
 
 
-def start_findings(manifest: Manifest, trigger: Trigger, run_id: str, start: Start) -> Iterator[Fault]:
+def start_findings(asked: Asked, run_id: str) -> Iterator[Fault]:
     """Yield what is odd about a START without refusing the run."""
+    manifest, trigger, start = asked.manifest, asked.trigger, asked.start
     if start.run_id != run_id:
         detail: Detail = {"run_id": printable(start.run_id)}
         yield Fault(code="run_id_differs", clause="start/run_id", by="runtime", detail=detail)
