@@ -42,13 +42,16 @@ def log(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
     ],
-    first: Annotated[int, typer.Option("--from", min=1, help="The first entry to print.")] = 1,
-    last: Annotated[int | None, typer.Option("--to", min=1, help="The last entry to print.")] = None,
+    first: Annotated[int, typer.Option("--from", metavar="SEQ", min=1, help="The first entry to print.")] = 1,
+    last: Annotated[
+        int | None, typer.Option("--to", metavar="SEQ", min=1, help="The last entry to print.")
+    ] = None,
     type: Annotated[
-        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only of this type; may be repeated.")
     ] = None,
     stream: Annotated[
-        list[str] | None, typer.Option("--stream", help="Only of this stream; may be repeated.")
+        list[str] | None,
+        typer.Option("--stream", metavar="STREAM", help="Only of this stream; may be repeated."),
     ] = None,
     origin: Annotated[
         list[Speaker] | None,

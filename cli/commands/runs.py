@@ -46,16 +46,24 @@ class Status(StrEnum):
 def runs(
     common: Common,
     program: Annotated[
-        str | None, typer.Option("--program", help="Only of this program: its id, or the id's last part.")
+        str | None,
+        typer.Option(
+            "--program", metavar="PROGRAM", help="Only of this program: its id, or the id's last part."
+        ),
     ] = None,
     status: Annotated[Status | None, typer.Option("--status", help="Only with this status.")] = None,
     since: Annotated[
-        str | None, typer.Option("--since", help="Only opened since: 2026-11-05, an instant, or 7d, 12h.")
+        str | None,
+        typer.Option(
+            "--since", metavar="TIME", help="Only opened since: 2026-11-05, an instant, or 7d, 12h."
+        ),
     ] = None,
     withheld: Annotated[
         bool, typer.Option("--withheld", help="Only with a checkpoint that is withheld.")
     ] = False,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="How many, at most; 0 for all.")] = 20,
+    limit: Annotated[
+        int, typer.Option("-n", "--limit", metavar="NUMBER", min=0, help="How many, at most; 0 for all.")
+    ] = 20,
 ) -> None:
     """List the runs, newest first, with what the rules say of each."""
     after = None if since is None else read_since(since, time.time())

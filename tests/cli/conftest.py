@@ -27,3 +27,9 @@ def ledger(samples: Path, tmp_path: Path) -> Path:
     path = tmp_path / "ledger.db"
     shutil.copyfile(samples, path)
     return path
+
+
+@pytest.fixture
+def into(tmp_path: Path) -> Path:
+    """Where a ledger may be made."""
+    return tmp_path / "ledger.db"

@@ -72,6 +72,26 @@ def call(*words: str | Path, stdin: bytes | None = None, **env: str) -> Done:
     return Done(result.exit_code, result.stdout_bytes, result.stderr)
 
 
+def page_of(done: Done) -> str:
+    """The page on one line, so that where it wraps does not matter."""
+    assert done.status == 0, done.err
+    return " ".join(done.out.split())
+
+
+def why(ledger: Path, *words: str) -> str:
+    return page_of(call("-l", ledger, "why", *words))
+
+
+def explained(ledger: Path, *words: str) -> Any:
+    return call("-l", ledger, "why", *words, "-o", "json").json
+
+
+def bring(ledger: Path, path: Path) -> None:
+    """Import a transcript."""
+    done = call("-l", ledger, "import", path)
+    assert done.status == 0, done.err
+
+
 def at_terminal(*words: str | Path, cwd: Path = ROOT, **env: str | None) -> tuple[int, bytes]:
     """Run the command at a terminal of its own, and return its status and all that the terminal was sent."""
     ours, theirs = pty.openpty()

@@ -25,12 +25,7 @@ from tests.cli.transcripts import (
 )
 
 
-@pytest.fixture
-def into(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.db"
-
-
-def bring(ledger: Path, *words: str | Path) -> Done:
+def bring_in(ledger: Path, *words: str | Path) -> Done:
     return call("-l", ledger, "import", "-o", "json", *words)
 
 
@@ -40,7 +35,7 @@ def outcomes(done: Done) -> list[tuple[str, str]]:
 
 def test_a_file_comes_in_and_coming_again_changes_nothing(into: Path) -> None:
     run_id, transcript = sample("calendar-snapshot")
-    first, second = bring(into, transcript), bring(into, transcript)
+    first, second = bring_in(into, transcript), bring_in(into, transcript)
     assert (first.status, second.status) == (0, 0)
     assert outcomes(first) == [(run_id, "imported")]
     assert outcomes(second) == [(run_id, "unchanged")]
@@ -48,11 +43,11 @@ def test_a_file_comes_in_and_coming_again_changes_nothing(into: Path) -> None:
 
 
 def test_of_a_folder_every_transcript_below_it_comes_in_in_order(into: Path) -> None:
-    done = bring(into, SAMPLES)
+    done = bring_in(into, SAMPLES)
     assert done.status == 0
     assert done.err == ""
     assert [row["run_id"] for row in done.json] == [header_of(path)["run_id"] for path in TRANSCRIPTS]
-    assert {outcome for _, outcome in outcomes(bring(into, SAMPLES))} == {"unchanged"}
+    assert {outcome for _, outcome in outcomes(bring_in(into, SAMPLES))} == {"unchanged"}
 
 
 def test_the_page_says_what_came_in(into: Path) -> None:
@@ -63,7 +58,7 @@ def test_the_page_says_what_came_in(into: Path) -> None:
 
 
 def test_files_and_folders_may_be_given_together(into: Path) -> None:
-    done = bring(into, PROFILE / "calendar-snapshot", sample("location-history")[1])
+    done = bring_in(into, PROFILE / "calendar-snapshot", sample("location-history")[1])
     assert [name for name, _ in outcomes(done)] == ["run_ical-1", "run_google_maps-1"]
 
 
@@ -88,7 +83,7 @@ def test_a_bad_file_keeps_no_other_out_and_its_status_is_the_first_failures(
     bad = tmp_path / "bad.jsonl"
     bad.write_text("this is no transcript\n")
     good, other = sample("calendar-snapshot")[1], sample("location-history")[1]
-    done = bring(into, good, bad, tmp_path / "missing.jsonl", other)
+    done = bring_in(into, good, bad, tmp_path / "missing.jsonl", other)
     assert done.status == 3
     assert [name for name, _ in outcomes(done)] == ["run_ical-1", "run_google_maps-1"]
     assert "bad.jsonl, line 1" in done.err
@@ -99,8 +94,8 @@ def test_the_status_is_that_of_the_first_failure(ledger: Path, tmp_path: Path) -
     differs = whole(tmp_path / "differs.jsonl", state("contacts"), run_id="run_ical-1")
     bad = tmp_path / "bad.jsonl"
     bad.write_bytes(b"\x00")
-    assert bring(ledger, differs, bad).status == 1
-    assert bring(ledger, bad, differs).status == 3
+    assert bring_in(ledger, differs, bad).status == 1
+    assert bring_in(ledger, bad, differs).status == 3
 
 
 def test_a_folder_with_a_bad_file_brings_in_the_good_ones(into: Path, tmp_path: Path) -> None:
@@ -109,7 +104,7 @@ def test_a_folder_with_a_bad_file_brings_in_the_good_ones(into: Path, tmp_path: 
     (folder / "b.jsonl").write_text("{}\n")
     whole(folder / "deep" / "c.jsonl", run_id="run_c")
     (folder / "notes.txt").write_text("not looked at")
-    done = bring(into, folder)
+    done = bring_in(into, folder)
     assert done.status == 3
     assert [name for name, _ in outcomes(done)] == ["run_a", "run_c"]
 
@@ -152,7 +147,7 @@ def test_a_bad_line_in_the_middle_is_named_and_nothing_stays(into: Path, tmp_pat
 
 def test_keep_partial_keeps_what_came_before_and_says_where_it_stopped(into: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "run.jsonl", *start(), {"origin": "nobody", "line": "{}"}, EXITED)
-    done = bring(into, path, "--keep-partial")
+    done = bring_in(into, path, "--keep-partial")
     assert done.status == 0
     assert done.json[0]["entries"] == 2
     assert "line 3" in done.json[0]["stopped"]
@@ -164,7 +159,7 @@ def test_a_torn_last_line_is_kept_and_said(into: Path, tmp_path: Path) -> None:
     path = tmp_path / "torn.jsonl"
     whole_body = sample("calendar-snapshot")[1].read_bytes()
     path.write_bytes(whole_body[: whole_body.rindex(b'"origin"')])
-    done = bring(into, path)
+    done = bring_in(into, path)
     assert done.status == 0
     assert done.json[0]["torn"] == whole_body.count(b"\n")
     assert "torn" in done.err
@@ -172,7 +167,7 @@ def test_a_torn_last_line_is_kept_and_said(into: Path, tmp_path: Path) -> None:
 
 def test_times_that_go_back_are_said(into: Path, tmp_path: Path) -> None:
     late = {**said(state("contacts"))[0], "at": "2020-01-01T00:00:00Z"}
-    done = bring(into, write(tmp_path / "run.jsonl", *start(), late))
+    done = bring_in(into, write(tmp_path / "run.jsonl", *start(), late))
     assert done.json[0]["times_raised"] == 1
     assert "1 time went back" in done.err
 
@@ -194,13 +189,13 @@ def test_where_there_is_nothing_to_import_no_ledger_is_made(into: Path, tmp_path
 
 def test_a_folder_that_ends_in_jsonl_is_a_folder(into: Path, tmp_path: Path) -> None:
     whole(tmp_path / "odd.jsonl" / "run.jsonl")
-    assert outcomes(bring(into, tmp_path / "odd.jsonl")) == [("run_odd", "imported")]
+    assert outcomes(bring_in(into, tmp_path / "odd.jsonl")) == [("run_odd", "imported")]
 
 
 def test_the_file_name_says_nothing_about_the_content(into: Path, tmp_path: Path) -> None:
     path = tmp_path / "run [red].txt"
     shutil.copyfile(sample("calendar-snapshot")[1], path)
-    assert outcomes(bring(into, path)) == [("run_ical-1", "imported")]
+    assert outcomes(bring_in(into, path)) == [("run_ical-1", "imported")]
 
 
 def test_a_file_name_that_is_no_text_is_no_bug(into: Path, tmp_path: Path) -> None:
@@ -223,7 +218,7 @@ def test_a_pipe_is_refused_with_what_to_do(into: Path) -> None:
 def test_lines_that_are_no_messages_come_in_as_they_are(into: Path, tmp_path: Path) -> None:
     lines = [b"\xff\xfe", b"NaN", b"{" * 600, b'{"type":1e999}', b'{"type":"RECORD","type":"STATE"}', b""]
     path = write(tmp_path / "run.jsonl", *start(), *(line for body in lines for line in raw(body)))
-    done = bring(into, path)
+    done = bring_in(into, path)
     assert (done.status, done.err) == (0, "")
     decision = call("-l", into, "show", "run_odd", "-o", "json").json
     assert decision["cause"]["code"] == "line_malformed"
@@ -264,6 +259,6 @@ def test_at_a_terminal_the_next_step_is_named(tmp_path: Path) -> None:
 
 def test_a_header_that_says_when_the_run_was_opened_is_heard(into: Path, tmp_path: Path) -> None:
     path = whole(tmp_path / "run.jsonl", opened={"at": "2020-02-02T00:00:00Z"})
-    bring(into, path)
+    bring_in(into, path)
     assert call("-l", into, "runs", "-o", "json").json[0]["opened"] == "2020-02-02T00:00:00Z"
     assert json.loads(path.read_text().splitlines()[1])["at"] == AT
