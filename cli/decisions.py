@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from cli.options import Common
+from ledger.core.decision import Decision
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
 from ledger.replay.replay import dialect_named, opening, replay
@@ -31,7 +31,7 @@ def open_ledger(common: Common, *, write: bool = False) -> Iterator[Store]:
         store.close()
 
 
-def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Any:
+def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Decision:
     """Fold a run that the ledger holds, and decide it.
 
     Raises:

@@ -1,16 +1,16 @@
 """The page that ``show`` prints: the decision about a run, as people read it."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from cli.page import Page, entries_of
-from ledger.core.wording import Catalogue, fill
+from ledger.core.decision import Decision, Terminal
+from ledger.core.wording import Catalogue
 
 LISTED = 20
 """Gaps, skips and questions that are listed, of each at most, before the rest are counted."""
 
 
-def write_decision(page: Page, decision: Any, catalogue: Catalogue) -> None:
+def write_decision(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     """Write a ``run-decision/1`` on a page."""
     _write_head(page, decision, catalogue)
     _write_checkpoints(page, decision)
@@ -46,7 +46,7 @@ def write_decision(page: Page, decision: Any, catalogue: Catalogue) -> None:
     _write_said(page, decision, catalogue)
 
 
-def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
+def _write_head(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     subject, terminal = decision.subject, decision.terminal
     page.line(
         f"{decision.run_id}  {subject.program or '(program not known)'} {subject.version}".rstrip(), "bold"
@@ -66,7 +66,7 @@ def _write_head(page: Page, decision: Any, catalogue: Catalogue) -> None:
         page.line(f"recovery   {decision.recovery.action} (entry {decision.recovery.entry})", hang=11)
 
 
-def _terminal(terminal: Any, *, violated: bool) -> str:
+def _terminal(terminal: Terminal, *, violated: bool) -> str:
     if terminal.entry is None:
         done = "no DONE before the violation" if violated else "no DONE"
     else:
@@ -81,7 +81,7 @@ def _terminal(terminal: Any, *, violated: bool) -> str:
     return f"{done}; RECORDs counted: {terminal.counted}; {ended}{error}"
 
 
-def _write_checkpoints(page: Page, decision: Any) -> None:
+def _write_checkpoints(page: Page, decision: Decision) -> None:
     styles = {"commit": "good", "withhold": "bad"}
     _write_table(
         page,
@@ -118,7 +118,7 @@ def _write_table(
         page.columns([(first, *heads), *table], styles=styles)
 
 
-def _write_lists(page: Page, decision: Any) -> None:
+def _write_lists(page: Page, decision: Decision) -> None:
     totals = decision.totals
     if totals.skips or totals.gaps or totals.interactions:
         page.blank()
@@ -144,19 +144,20 @@ def _write_more(page: Page, what: str, total: int) -> None:
         page.line(f"{'':<11}and {total - LISTED} more {what}", "dim")
 
 
-def _write_said(page: Page, decision: Any, catalogue: Catalogue) -> None:
+def _write_said(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     if decision.violations or decision.findings or decision.discrepancies or decision.unknowns:
         page.blank()
-    for one in decision.discrepancies:
-        sentence = fill(catalogue.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
-        _labelled(page, "differs", sentence, one.entries, style="loud")
-    for one in decision.violations:
-        _labelled(page, "violation", catalogue.fault(one.code, one.detail), (one.entry,), one.clause)
-    for one in decision.findings:
-        sentence = catalogue.fault(one.code, one.detail)
-        _labelled(page, "finding", sentence, one.entries, one.clause, total=one.entries_total)
-    for one in decision.unknowns:
-        _labelled(page, "not known", catalogue.unknowns.get(one.what, one.what), (), style="dim")
+    for differing in decision.discrepancies:
+        sentence = catalogue.discrepancy(differing.code, differing.detail, differing.stream)
+        _labelled(page, "differs", sentence, differing.entries, differing.clause, style="loud")
+    for broken in decision.violations:
+        sentence = catalogue.fault(broken.code, broken.detail)
+        _labelled(page, "violation", sentence, (broken.entry, *broken.entries), broken.clause)
+    for found in decision.findings:
+        sentence = catalogue.fault(found.code, found.detail)
+        _labelled(page, "finding", sentence, found.entries, found.clause, total=found.entries_total)
+    for fact in decision.unknowns:
+        _labelled(page, "not known", catalogue.unknown(fact.what), (), style="dim")
 
 
 def _labelled(

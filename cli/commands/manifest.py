@@ -11,6 +11,7 @@ from cli.options import Common, Output, command, examples, keep_options
 from cli.page import visible
 from cli.render import print_json, print_rows
 from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.dialects.collection_profile.manifest import ManifestReading, ManifestStream
 from ledger.errors import ManifestError
 
 EXAMPLES = """Examples:
@@ -63,7 +64,7 @@ def check(
     say(f"{name} is good; it requires the bindings: {', '.join(bindings) or 'none'}")
 
 
-def _faults(reading: Any) -> list[dict[str, Any]]:
+def _faults(reading: ManifestReading) -> list[dict[str, Any]]:
     from ledger.dialects.collection_profile.catalogue import CATALOGUE
 
     return [
@@ -78,7 +79,7 @@ def _faults(reading: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _streams(reading: Any) -> list[dict[str, Any]]:
+def _streams(reading: ManifestReading) -> list[dict[str, Any]]:
     declared = reading.manifest.streams.values() if reading.manifest is not None else ()
     return [
         {
@@ -111,7 +112,7 @@ def read_document(file: Path) -> bytes:
     return body
 
 
-def _shape(stream: Any) -> str:
+def _shape(stream: ManifestStream) -> str:
     if stream.state_stream is not None:
         return "child"
     return "detail" if stream.parent_streams else "self-mapped"

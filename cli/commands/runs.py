@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from cli.exits import say
 from cli.options import Common
 from cli.render import Row, print_rows
 from cli.run_names import is_called, short_program
+from ledger.core.decision import Decision
 from ledger.core.instants import read_micros, write_micros
 from ledger.errors import UsageError
 from ledger.log.store import RunRow, Store
@@ -111,8 +112,8 @@ def _newest(
         say("no run is like that" if next(store.runs(), None) else "the ledger holds no run")
 
 
-def _row(run: RunRow, decision: Any) -> Row:
-    counts = Counter(checkpoint.decision for checkpoint in decision.checkpoints)
+def _row(run: RunRow, decision: Decision) -> Row:
+    counts = Counter[str](checkpoint.decision for checkpoint in decision.checkpoints)
     return {
         "run_id": run.run_id,
         "program": short_program(run.program),

@@ -9,6 +9,7 @@ from cli.exits import NO
 from cli.options import Common, Output
 from cli.render import print_bytes, print_rows, print_text
 from cli.run_names import find_run
+from ledger.core.decision import Checkpoint, Decision
 from ledger.core.digests import canonical_json
 from ledger.replay.replay import dialect_named
 
@@ -49,13 +50,13 @@ def show(
         raise typer.Exit(NO)
 
 
-def is_well(decision: Any) -> bool:
+def is_well(decision: Decision) -> bool:
     """Tell a run that succeeded, withheld nothing, and of which nothing else happened."""
     committed = all(checkpoint.decision == "commit" for checkpoint in decision.checkpoints)
     return decision.status == "succeeded" and committed and not decision.discrepancies
 
 
-def _row(checkpoint: Any) -> dict[str, Any]:
+def _row(checkpoint: Checkpoint) -> dict[str, Any]:
     return {
         "stream": checkpoint.stream,
         "decision": checkpoint.decision,

@@ -1,6 +1,5 @@
 """``runledger why``: why each checkpoint of a run is committed or withheld."""
 
-import json
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -11,12 +10,13 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import NO, say
 from cli.options import Common, Output
-from cli.page import cut, some_of
+from cli.page import some_of
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
 from cli.why_page import is_well, write_why
+from ledger.core.decision import Checkpoint, Decision
+from ledger.core.dialect import Dialect
 from ledger.core.entries import Entry
-from ledger.core.json_reader import Malformed, printable, read_json
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
 from ledger.replay.explain import Explanation, entries_cited, explain, records_naming
@@ -34,8 +34,6 @@ COLUMNS = ("stream", "decision", "outcome", "reason", "clause", "sentence")
 EARLIER_RUNS = 50
 EARLIER_ENTRIES = 500_000
 """Earlier runs, and entries of them, that are looked at for when a checkpoint last moved."""
-
-CURSOR_WIDTH = 200
 
 STREAMS_NAMED = 5
 
@@ -115,7 +113,7 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     return explain(dialect, decision, checkpoints, cited, records, standings, stream=stream)
 
 
-def _asked_about(decision: Any, stream: str | None) -> list[Any]:
+def _asked_about(decision: Decision, stream: str | None) -> list[Checkpoint]:
     if stream is None:
         return list(decision.checkpoints)
     found = [one for one in decision.checkpoints if stream == one.stream or stream in one.covers]
@@ -127,7 +125,7 @@ def _asked_about(decision: Any, stream: str | None) -> list[Any]:
     return found
 
 
-def _names_keys(checkpoints: list[Any]) -> bool:
+def _names_keys(checkpoints: list[Checkpoint]) -> bool:
     return any(reason.keys for one in checkpoints for reason in one.reasons)
 
 
@@ -136,7 +134,7 @@ def _entry(store: Store, run_no: int, seq: int) -> Entry | None:
 
 
 def _standings(
-    store: Store, run: RunRow, ruleset: str | None, decision: Any, checkpoints: list[Any]
+    store: Store, run: RunRow, ruleset: str | None, decision: Decision, checkpoints: list[Checkpoint]
 ) -> dict[str, tuple[Standing, str | None]]:
     if not run.program:  # without a manifest nobody knows which runs came before it
         return {}
@@ -144,7 +142,8 @@ def _standings(
     looked_at, all_seen = _earlier_runs(store, run)
     history = _history(store, run, ruleset, decision, looked_at)
     standings = find_standings(streams, history, all_seen=all_seen)
-    return {stream: (standing, _last_cursor(store, standing)) for stream, standing in standings.items()}
+    dialect = dialect_named(run.dialect)
+    return {name: (standing, _last_cursor(store, dialect, standing)) for name, standing in standings.items()}
 
 
 def _earlier_runs(store: Store, run: RunRow) -> tuple[list[RunRow], bool]:
@@ -163,24 +162,19 @@ def _earlier_runs(store: Store, run: RunRow) -> tuple[list[RunRow], bool]:
 
 
 def _history(
-    store: Store, run: RunRow, ruleset: str | None, decision: Any, earlier: list[RunRow]
+    store: Store, run: RunRow, ruleset: str | None, decision: Decision, earlier: list[RunRow]
 ) -> Iterator[PastRun]:
     yield _past(run, decision)
     for other in earlier:
         yield _past(other, decide_run(store, other, ruleset))
 
 
-def _past(run: RunRow, decision: Any) -> PastRun:
+def _past(run: RunRow, decision: Decision) -> PastRun:
     return PastRun(run_no=run.run_no, run_id=run.run_id, opened_at=run.opened_at, decision=decision)
 
 
-def _last_cursor(store: Store, standing: Standing) -> str | None:
+def _last_cursor(store: Store, dialect: Dialect, standing: Standing) -> str | None:
     """Return the text of the cursor that was last committed, shortened; None where there is none."""
-    if standing.last_commit is None:
-        return None
-    entry = _entry(store, standing.last_commit.run_no, standing.last_commit.cursor_entry)
-    document = read_json(entry.body) if entry is not None and entry.body is not None else None
-    if document is None or isinstance(document, Malformed) or not isinstance(document.value, dict):
-        return None
-    text = json.dumps(document.value.get("cursor"), ensure_ascii=False, separators=(",", ":"), default=str)
-    return cut(printable(text), CURSOR_WIDTH)
+    commit = standing.last_commit
+    entry = _entry(store, commit.run_no, commit.cursor_entry) if commit is not None else None
+    return dialect.tell(entry).get("cursor") if entry is not None else None

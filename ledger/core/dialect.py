@@ -8,6 +8,7 @@ asks of a header; :class:`Dialect` adds the meaning of a run. A run is decided b
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from ledger.core.decision import Decision
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
 from ledger.core.wording import Catalogue
@@ -109,7 +110,7 @@ class Dialect(WireDialect, Protocol):
         """Take entries, in order, into the state, in place."""
         ...
 
-    def decide(self, state: Any) -> Any:
+    def decide(self, state: Any) -> Decision:
         """Decide at the state's last entry; changes nothing, and may be asked at any prefix."""
         ...
 

@@ -48,6 +48,22 @@ class Catalogue:
         """Word a run's cause, which is a fault or an event."""
         return fill(self.causes.get(code) or self.faults.get(code, code), detail)
 
+    def reason(self, code: str, names: Detail) -> str:
+        """Word why a checkpoint is withheld or undecided."""
+        return fill(self.reasons.get(code, code), names)
+
+    def near_miss(self, code: str, detail: Detail, key: str | None, entry: int) -> str:
+        """Word what almost holds."""
+        return fill(self.near_misses.get(code, code), detail, key=key, entry=entry)
+
+    def discrepancy(self, code: str, detail: Detail, stream: str | None) -> str:
+        """Word where what happened is not what the rules say."""
+        return fill(self.discrepancies.get(code, code), detail, stream=stream)
+
+    def unknown(self, what: str) -> str:
+        """Word what no entry shows."""
+        return self.unknowns.get(what, what)
+
     def demand(self, clause: str) -> str:
         """Say what a clause demands, '' where it is not known."""
         return self.clauses.get(clause, "")

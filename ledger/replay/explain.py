@@ -5,16 +5,15 @@ checkpoints stand, and puts words and facts side by side. ``why -o json`` prints
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
+from ledger.core.decision import Cause, Checkpoint, Decision, Discrepancy, Reason, UnknownFact
 from ledger.core.dialect import Dialect
 from ledger.core.entries import PROGRAM, Entry
-from ledger.core.findings import Detail
+from ledger.core.findings import Detail, Finding
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import Malformed, printable, read_json
-from ledger.core.wording import fill
 from ledger.replay.history import Standing
 
 OPENING = 1
@@ -130,7 +129,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     recovery: str | None
 
 
-def entries_cited(decision: Any, checkpoints: Iterable[Any]) -> set[int]:
+def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[int]:
     """Return the entries that an explanation of these checkpoints shows, by seq."""
     cited: set[int] = {OPENING}
     if decision.cause is not None:
@@ -145,7 +144,7 @@ def entries_cited(decision: Any, checkpoints: Iterable[Any]) -> set[int]:
 
 
 def records_naming(
-    entries: Iterable[Entry], checkpoints: Iterable[Any]
+    entries: Iterable[Entry], checkpoints: Iterable[Checkpoint]
 ) -> dict[tuple[str, str], list[Entry]]:
     """Find the records that carry keys at fault, by stream and key: what the program said of them after all.
 
@@ -172,8 +171,8 @@ def records_naming(
 
 def explain(
     dialect: Dialect,
-    decision: Any,
-    checkpoints: Collection[Any],
+    decision: Decision,
+    checkpoints: Collection[Checkpoint],
     cited: Mapping[int, Entry],
     records: Mapping[tuple[str, str], list[Entry]],
     standings: Mapping[str, tuple[Standing, str | None]],
@@ -203,7 +202,7 @@ def explain(
         asked=stream,
         status=decision.status,
         through=decision.through,
-        cause=teller.cause(decision) if decision.cause else None,
+        cause=teller.cause(decision, decision.cause) if decision.cause else None,
         cause_near_misses=tuple(teller.near_misses(decision.cause)) if decision.cause else (),
         checkpoints=tuple(teller.checkpoint(one, decision, records, standings) for one in checkpoints),
         differs=tuple(teller.discrepancy(one) for one in elsewhere),
@@ -221,41 +220,35 @@ class _Teller:
         self.words = dialect.catalogue
         self.cited = cited
 
-    def cause(self, decision: Any) -> Said:
+    def cause(self, decision: Decision, cause: Cause) -> Said:
         """Word the cause; a clause demands something only where it was broken."""
-        cause = decision.cause
         said = self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
         broken = any(one.code == cause.code for one in decision.violations)
         return said if broken else msgspec.structs.replace(said, demand="")
 
-    def finding(self, finding: Any) -> Said:
-        sentence = self.words.fault(finding.code, finding.detail)
-        return self._said(finding, sentence, by=finding.by, stream=finding.detail.get("stream"))
-
-    def discrepancy(self, one: Any) -> Said:
-        sentence = fill(self.words.discrepancies.get(one.code, one.code), one.detail, stream=one.stream)
-        return Said(
-            code=one.code,
-            sentence=sentence,
-            stream=one.stream,
-            entries=self._entries(one.entries),
-            entries_total=len(one.entries),
+    def finding(self, finding: Finding) -> Said:
+        sentence, stream = self.words.fault(finding.code, finding.detail), finding.detail.get("stream")
+        return self._said(
+            finding, sentence, by=finding.by, stream=str(stream) if stream is not None else None
         )
 
-    def unknown(self, one: Any) -> Said:
-        return Said(code=one.what, sentence=self.words.unknowns.get(one.what, one.what))
+    def discrepancy(self, one: Discrepancy) -> Said:
+        sentence = self.words.discrepancy(one.code, one.detail, one.stream)
+        return self._said(one, sentence, by="", stream=one.stream)
 
-    def near_misses(self, owner: Any) -> Iterator[Said]:
+    def unknown(self, one: UnknownFact) -> Said:
+        return Said(code=one.what, sentence=self.words.unknown(one.what))
+
+    def near_misses(self, owner: Cause | Reason) -> Iterator[Said]:
         for miss in owner.near_misses:
-            template = self.words.near_misses.get(miss.code, miss.code)
-            sentence = fill(template, miss.detail, key=miss.key, entry=miss.entry)
+            sentence = self.words.near_miss(miss.code, miss.detail, miss.key, miss.entry)
             entries = self._entries((miss.entry,))
             yield Said(code=miss.code, sentence=sentence, entries=entries, entries_total=1)
 
     def checkpoint(
         self,
-        one: Any,
-        decision: Any,
+        one: Checkpoint,
+        decision: Decision,
         records: Mapping[tuple[str, str], list[Entry]],
         standings: Mapping[str, tuple[Standing, str | None]],
     ) -> CheckpointSaid:
@@ -275,13 +268,13 @@ class _Teller:
             retry=one.decision != "pending" and one.outcome != "committed",
         )
 
-    def _reason(self, reason: Any, records: Mapping[tuple[str, str], list[Entry]]) -> ReasonSaid:
+    def _reason(self, reason: Reason, records: Mapping[tuple[str, str], list[Entry]]) -> ReasonSaid:
         keys = f"{reason.keys_total} required key" + ("" if reason.keys_total == 1 else "s")
         names: Detail = {"stream": reason.stream or "", "keys": keys}
         carrying = [e for key in reason.keys for e in records.get((reason.stream or "", key), ())]
         return ReasonSaid(
             code=reason.code,
-            sentence=fill(self.words.reasons.get(reason.code, reason.code), names),
+            sentence=self.words.reason(reason.code, names),
             clause=reason.clause,
             demand=self.words.demand(reason.clause),
             stream=reason.stream,
@@ -293,7 +286,9 @@ class _Teller:
             records=tuple(self.show(entry) for entry in carrying),
         )
 
-    def _said(self, one: Any, sentence: str, *, by: str, stream: Any = None) -> Said:
+    def _said(
+        self, one: Cause | Finding | Discrepancy, sentence: str, *, by: str, stream: str | None = None
+    ) -> Said:
         return Said(
             code=one.code,
             sentence=sentence,
@@ -302,7 +297,7 @@ class _Teller:
             by=by,
             stream=stream,
             entries=self._entries(one.entries),
-            entries_total=getattr(one, "entries_total", len(one.entries)),
+            entries_total=one.entries_total if isinstance(one, Finding) else len(one.entries),
         )
 
     def _entries(self, numbers: Iterable[int]) -> tuple[EntryShown, ...]:

@@ -1,9 +1,11 @@
 """Where a checkpoint stands: when it last moved, over the runs of one program in one namespace."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+
+from ledger.core.decision import Checkpoint, Decision
 
 
 class PastRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,7 +14,7 @@ class PastRun(msgspec.Struct, frozen=True, kw_only=True):
     run_no: int
     run_id: str
     opened_at: int
-    decision: Any
+    decision: Decision
 
 
 class LastCommit(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,7 @@ def find_standings(
     }
 
 
-def _moved(decision: Any, checkpoint: Any) -> Literal["recorded", "rules"] | None:
+def _moved(decision: Decision, checkpoint: Checkpoint) -> Literal["recorded", "rules"] | None:
     if checkpoint.outcome == "committed":
         return "recorded"
     silent = not decision.commit.committed and decision.commit.failed_stream is None

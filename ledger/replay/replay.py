@@ -1,8 +1,8 @@
 """Replay: from the entries of a run to its decision, under any ruleset."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from ledger.core.decision import Decision
 from ledger.core.dialect import Dialect
 from ledger.core.entries import Entry
 from ledger.core.observations import RunOpened, decode_observation
@@ -45,7 +45,7 @@ def opening(entry: Entry) -> RunOpened | None:
 
 def replay(
     dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str | None = None
-) -> Any:
+) -> Decision:
     """Fold a run and decide it.
 
     Args:
@@ -55,7 +55,7 @@ def replay(
         ruleset: a ruleset's id, None for the dialect's default.
 
     Returns:
-        The dialect's decision; for the Collection Profile a ``run-decision/1``.
+        The decision, a ``run-decision/1``.
 
     Raises:
         NotFoundError: the dialect has no such ruleset.

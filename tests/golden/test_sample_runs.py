@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ledger.core.decision import decode_decision, encode_decision
 from ledger.dialects import DIALECTS
-from ledger.dialects.collection_profile.decision import decode_decision, encode_decision
 from ledger.exchange.importing import import_transcript
 from ledger.log.sqlite_store import SqliteStore
 from ledger.replay.replay import opening, replay

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from ledger.core.decision import Decision, decode_decision, encode_decision
 from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import Document, read_json
 from ledger.dialects.collection_profile.clauses import CLAUSES
-from ledger.dialects.collection_profile.decision import Decision, decode_decision, encode_decision
 from tests.dialects.collection_profile.runs import Message, Run
 
 SKIPS_SHOWN = 2 * LIST_LIMIT

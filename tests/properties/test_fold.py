@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledger.core.decision import Decision, encode_decision
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.observations import Decided
-from ledger.dialects.collection_profile.decision import Decision, encode_decision
 from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.state import State
 from ledger.replay.replay import replay

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from ledger.core import decision as d
+from ledger.core.decision import decode_decision
 from ledger.core.entries import OBSERVER, PROGRAM, Entry, Origin
 from ledger.core.json_reader import printable
 from ledger.dialects import DIALECTS
-from ledger.dialects.collection_profile import decision as d
-from ledger.dialects.collection_profile.decision import decode_decision
 from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
 from ledger.replay.explain import (

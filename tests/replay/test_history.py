@@ -1,23 +1,32 @@
 """Where a checkpoint stands: last commit, and the runs since that staged it in vain."""
 
 from collections.abc import Iterator
-from types import SimpleNamespace as Made
 
+from msgspec.structs import replace
+
+from ledger.core.decision import decode_decision
 from ledger.replay.history import PastRun, find_standings
+from tests.generate import SAMPLES
+
+SAMPLE = decode_decision((SAMPLES / "collection-profile/calendar-snapshot/decision.json").read_bytes())
 
 
 def past(number: int, *checkpoints: tuple[str, str, str | None]) -> PastRun:
     """A run in which each (stream, decision, outcome) was staged."""
     outcomes = [outcome for _, _, outcome in checkpoints]
-    decision = Made(
-        checkpoints=[
-            Made(stream=stream, decision=decision, outcome=outcome, cursor_entry=number * 10)
-            for stream, decision, outcome in checkpoints
-        ],
-        commit=Made(
-            committed=outcomes.count("committed"), failed_stream="x" if "failed" in outcomes else None
-        ),
-    )
+    staged = [
+        replace(
+            SAMPLE.checkpoints[0],
+            stream=stream,
+            decision=decision,
+            outcome=outcome,
+            cursor_entry=number * 10,
+        )
+        for stream, decision, outcome in checkpoints
+    ]
+    failed = "x" if "failed" in outcomes else None
+    commit = replace(SAMPLE.commit, committed=outcomes.count("committed"), failed_stream=failed)
+    decision = replace(SAMPLE, checkpoints=tuple(staged), commit=commit)
     return PastRun(run_no=number, run_id=f"run_{number}", opened_at=number, decision=decision)
 
 

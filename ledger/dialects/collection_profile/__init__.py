@@ -7,7 +7,7 @@ Read beside the specification, in the order in which a line flows:
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
   ``fold``
 * the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,
-  ``projections``, ``decision``, ``decide``
+  ``projections``, ``decide``
 * the words: ``clauses``, ``catalogue``
 
 So a withheld checkpoint comes about: ``decode`` reads a DETAIL_COVERAGE, ``machine`` gives it to
@@ -18,13 +18,13 @@ the decision, and ``catalogue`` has the sentence that ``why`` prints.
 
 from collections.abc import Iterable, Mapping
 
+from ledger.core.decision import Decision
 from ledger.core.dialect import Dialect, Label
 from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
 from ledger.dialects.collection_profile import redact as redaction
 from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
-from ledger.dialects.collection_profile.decision import Decision
 from ledger.dialects.collection_profile.decode import label_line
 from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.manifest import read_manifest

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ledger.core.decision import NearMiss
 from ledger.core.json_reader import Json, is_number, printable
-from ledger.dialects.collection_profile.decision import NearMiss
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.messages import Key, show_key
 from ledger.dialects.collection_profile.state import Report, State

@@ -5,9 +5,9 @@ It is folded on every way a run can end, and decides nothing.
 
 from collections.abc import Iterator, Mapping
 
+from ledger.core.decision import Checkpoint, Condition, Coverage, Evidence
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import account
-from ledger.dialects.collection_profile.decision import Checkpoint, Condition, Coverage, Evidence
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.messages import StreamEvidence
 from ledger.dialects.collection_profile.state import Report, State

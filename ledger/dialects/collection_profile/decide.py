@@ -1,8 +1,8 @@
 """The decision: fate, checkpoints, outcomes and projections, put together. It only reads the state."""
 
+from ledger.core import decision as d
 from ledger.core.findings import Violation
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile import decision as d
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
 from ledger.dialects.collection_profile.fate import resolve_fate

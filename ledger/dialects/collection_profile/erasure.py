@@ -4,8 +4,8 @@ An erased body may have said anything, so nothing is guessed: a checkpoint is in
 erased could turn its verdict, and stands where it could not.
 """
 
+from ledger.core.decision import Reason
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.decision import Reason
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.state import State

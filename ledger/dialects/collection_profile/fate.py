@@ -5,10 +5,10 @@ protocol violated; no valid DONE; DONE's own status, with certification. A faile
 these, once checkpoints are known; see ``decide``.
 """
 
+from ledger.core.decision import Cause, NearMiss, Status
 from ledger.core.findings import By, Detail
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT
-from ledger.dialects.collection_profile.decision import Cause, NearMiss, Status
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.state import Ending, Phase, State
 

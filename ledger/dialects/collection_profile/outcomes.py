@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
 from ledger.core.json_reader import printable
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
-from ledger.dialects.collection_profile.decision import Cause, Commit, Discrepancy, Outcome
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.weighing import Weighed

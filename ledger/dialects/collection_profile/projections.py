@@ -5,9 +5,9 @@ Each is a plain projection of the state; none decides anything.
 
 from collections.abc import Iterator
 
+from ledger.core import decision as d
 from ledger.core.findings import LIST_LIMIT, Finding
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile import decision as d
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.messages import RecoveryHint, show_key

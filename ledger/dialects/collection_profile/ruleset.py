@@ -21,7 +21,7 @@ from ledger.dialects.collection_profile.messages import Done, Start
 from ledger.dialects.collection_profile.plan import Plan, RecordRule
 
 if TYPE_CHECKING:
-    from ledger.dialects.collection_profile.decision import Reason, Status
+    from ledger.core.decision import Reason, Status
     from ledger.dialects.collection_profile.state import State
 
 FOLD_VERSION = 1

@@ -2,8 +2,8 @@
 
 import msgspec
 
+from ledger.core.decision import Reason, Verdict
 from ledger.dialects.collection_profile import erasure
-from ledger.dialects.collection_profile.decision import Reason, Verdict
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.ruleset import CheckpointRule, Weighing
 from ledger.dialects.collection_profile.state import State

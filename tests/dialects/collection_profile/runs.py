@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from ledger.core.decision import Checkpoint, Coverage, Decision
 from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry, Origin
 from ledger.core.observations import (
@@ -22,7 +23,6 @@ from ledger.core.observations import (
     observation_type,
 )
 from ledger.dialects.collection_profile import CollectionProfile
-from ledger.dialects.collection_profile.decision import Checkpoint, Coverage, Decision
 from ledger.replay.replay import replay
 
 PROFILE = CollectionProfile()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ledger.core.decision import encode_decision
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted, ControllerLost, Decided
-from ledger.dialects.collection_profile.decision import encode_decision
 from tests.dialects.collection_profile.runs import (
     TEXT,
     Erased,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.dialects.collection_profile.decision import Decision
+from ledger.core.decision import Decision
 from tests.dialects.collection_profile.runs import (
     Message,
     broken,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ledger.core.decision import Decision
 from ledger.core.observations import (
     CancelRequested,
     CheckpointCommitFailed,
@@ -18,7 +19,6 @@ from ledger.core.observations import (
     RunRefused,
     Trigger,
 )
-from ledger.dialects.collection_profile.decision import Decision
 from tests.dialects.collection_profile.runs import (
     TEXT,
     Step,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import State

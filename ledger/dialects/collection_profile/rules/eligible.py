@@ -8,10 +8,10 @@ failure, step 3 of every run that may commit at all.
 from collections.abc import Iterator
 from itertools import islice
 
+from ledger.core.decision import Reason
 from ledger.core.findings import LIST_LIMIT, rule
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT, account, near_misses
-from ledger.dialects.collection_profile.decision import Reason
 from ledger.dialects.collection_profile.messages import show_key
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.state import Report, State

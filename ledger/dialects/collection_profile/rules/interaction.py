@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.messages import Interaction, InteractionResponse
 from ledger.dialects.collection_profile.state import State
 

@@ -5,9 +5,9 @@ Condition 1, that the controller was lost, is what brings a run here; see ``fate
 
 from collections.abc import Iterator
 
+from ledger.core.decision import Reason
 from ledger.core.findings import LIST_LIMIT, rule
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile.decision import Reason
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.rules.eligible import shortfall
 from ledger.dialects.collection_profile.state import State

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule
 from ledger.core.instants import read_instant
 from ledger.core.json_reader import Json, json_type, printable
-from ledger.dialects.collection_profile.decision import Status
 from ledger.dialects.collection_profile.decode import record_value
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.plan import StreamPlan

@@ -1,4 +1,4 @@
-"""The decision about a run, as it is published: ``run-decision/1``.
+"""The decision about a run, as every dialect publishes it: ``run-decision/1``.
 
 Names and codes here are public and change only with a new ``schema``. There is no prose: wording is rendered
 from code, clause and detail by the catalogue. Lists of keys and entries hold their first hundred items; where
