@@ -22,6 +22,9 @@ def find_run(store: Store, name: str) -> RunRow:
         NotFoundError: no run, or more than one, is meant.
         UsageError: the name can mean none.
     """
+    exact = store.run(name) if name and printable(name) == name else None
+    if exact is not None:
+        return exact
     if name == _LATEST:
         return _nth_newest(store, 1)
     if name.startswith(_LATEST + ":"):
@@ -31,7 +34,7 @@ def find_run(store: Store, name: str) -> RunRow:
         return _nth_newest(store, int(nth.group(1)))
     if not name or printable(name) != name:
         raise UsageError(f"expected a run's id, a prefix, @latest, @latest:PROGRAM or @2; found {name!a}")
-    return store.run(name) or _by_prefix(store, name)
+    return _by_prefix(store, name)
 
 
 def short_program(program: str) -> str:

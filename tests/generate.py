@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from ledger.core.decision import encode_decision
 from ledger.dialects import DIALECTS
 from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.clauses import CLAUSES
-from ledger.core.decision import encode_decision
 from ledger.dialects.collection_profile.machine import PROGRAM, RUNTIME
 from ledger.dialects.collection_profile.rulesets import RULESETS
 from ledger.exchange.importing import import_transcript

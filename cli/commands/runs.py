@@ -16,6 +16,7 @@ from cli.render import Row, print_rows
 from cli.run_names import is_called, short_program
 from ledger.core.decision import Decision
 from ledger.core.instants import read_micros, write_micros
+from ledger.dialects import DIALECTS
 from ledger.errors import UsageError
 from ledger.log.store import RunRow, Store
 
@@ -104,7 +105,7 @@ def _newest(
         if limit and shown == limit:
             say(f"there may be more: these are the newest {limit}; --limit 0 shows all")
             return
-        row = _row(run, decide_run(store, run, ruleset))
+        row = _row(run, decide_run(store, run, ruleset)) if run.dialect in DIALECTS else _unread_row(run)
         if is_asked(row):
             shown += 1
             yield row
@@ -112,14 +113,26 @@ def _newest(
         say("no run is like that" if next(store.runs(), None) else "the ledger holds no run")
 
 
-def _row(run: RunRow, decision: Decision) -> Row:
-    counts = Counter[str](checkpoint.decision for checkpoint in decision.checkpoints)
+def _unread_row(run: RunRow) -> Row:
+    """Return what was fixed at its opening of a run whose dialect this version does not know."""
+    nothing = dict.fromkeys(("cause", "checkpoints", "staged", "eligible", "committed", "records", "entries"))
+    return {**_fixed(run), "status": f"unread ({run.dialect})", **nothing, "withheld": 0, "via": run.via}
+
+
+def _fixed(run: RunRow) -> Row:
     return {
         "run_id": run.run_id,
         "program": short_program(run.program),
         "program_id": run.program,
         "namespace": run.namespace or None,
         "opened": write_micros(run.opened_at)[:19] + "Z" if run.opened_at else None,
+    }
+
+
+def _row(run: RunRow, decision: Decision) -> Row:
+    counts = Counter[str](checkpoint.decision for checkpoint in decision.checkpoints)
+    return {
+        **_fixed(run),
         "status": decision.status,
         "cause": decision.cause.code if decision.cause else None,
         "checkpoints": ", ".join(f"{counts[one]} {one}" for one in _VERDICTS if counts[one]) or "none",

@@ -190,8 +190,13 @@ class SqliteStore:
         )
         base = run_no << SEQ_BITS
         after = max(after, 0)
-        last = base | SEQ_MASK if through is None else base + min(through, SEQ_MASK)
-        while rows := self._page(sql, (base | after, last)):
+        while True:
+            # What lies beyond the newest head was put there by somebody else: it is no part of the run.
+            size = self.size(run_no)
+            last = base | (size if through is None else min(through, size))
+            rows = self._page(sql, (base | after, last)) if last > base | after else []
+            if not rows:
+                return
             yield from starmap(Entry, rows)
             after = rows[-1][0]
 
@@ -206,8 +211,10 @@ class SqliteStore:
         after = (run_no or 0) << SEQ_BITS
         last = (1 << 63) - 1 if run_no is None else after | SEQ_MASK
         while rows := self._all(sql, (type, stream, after, last)):
+            sizes = {number: self.size(number) for number in {row[0] >> SEQ_BITS for row in rows}}
             for entry_id, *columns in rows:
-                yield entry_id >> SEQ_BITS, Entry(*columns)
+                if entry_id & SEQ_MASK <= sizes[entry_id >> SEQ_BITS]:
+                    yield entry_id >> SEQ_BITS, Entry(*columns)
             after = rows[-1][0]
 
     def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:

@@ -119,7 +119,7 @@ class Store(Protocol):
     def entries(
         self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
     ) -> Iterator[Entry]:
-        """Yield a run's entries in order.
+        """Yield a run's entries in order, as far as its newest tree head goes.
 
         Args:
             run_no: the run; one that is not there has no entries.

@@ -620,3 +620,14 @@ def test_finding_one_runs_messages_reads_no_other_run(path: Path) -> None:
     with closing(raw(path)) as connection:
         plan = connection.execute("EXPLAIN QUERY PLAN SELECT * FROM messages WHERE run_id = 'x'").fetchall()
     assert any("SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in row[3] for row in plan)
+
+
+def test_rows_that_no_head_covers_are_no_part_of_a_run(path: Path) -> None:
+    with closing(raw(path)) as outside, outside:
+        outside.execute(
+            "INSERT INTO entries VALUES (?, 0, 'observer', '', 'CANCEL_REQUESTED', '', ?, ?)",
+            (RUN_1 | 7, bytes(16), b"{}"),
+        )
+    with SqliteStore.open(path, create=False) as store:
+        assert [entry.seq for entry in store.entries(1)] == list(range(1, store.size(1) + 1))
+        assert list(store.observations("CANCEL_REQUESTED")) == []

@@ -26,7 +26,7 @@ GROUPS = {
 }
 CODE = re.compile(
     r'code="([a-z_]+)"'
-    r"|(?:_fault|_cause|_reason|_run_reason|_tally|Ending|shortfall|cancel)\(\s*"
+    r"|(?:_fault|_cause|_reason|_run_reason|_differs|_tally|Ending|shortfall|cancel)\(\s*"
     r'(?:[a-z_.]+,\s*)*"([a-z_]+)"'
 )
 

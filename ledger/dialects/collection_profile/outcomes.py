@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
+from ledger.core.findings import Detail
 from ledger.core.json_reader import printable
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
 from ledger.dialects.collection_profile.fate import Fate
@@ -58,83 +59,61 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
     if fate.status == "refused" and state.refusals:
         ran = state.spawned or state.first_program_line or state.exit_entry
         if ran is not None:
-            yield Discrepancy(code="ran_though_refused", clause="log/refusal", stream=None, entries=(ran,))
+            yield _differs("ran_though_refused", "log/refusal", None, ran)
     if state.refused is not None and not state.refusals:
-        yield Discrepancy(
-            code="refused_though_allowed", clause="log/refusal", stream=None, entries=(state.refused.entry,)
-        )
+        yield _differs("refused_though_allowed", "log/refusal", None, state.refused.entry)
+    yield from _attempts(state, weighed)
+    for entry, name, durable_through in state.undurable_commits:
+        detail = {"durable_through": durable_through}
+        yield _differs("committed_before_durable", "runtime/5", name, entry, detail=detail)
+    yield from _left_out(state, weighed)
+
+
+def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
     committed: dict[str, int] = {}
     failed: int | None = None
     for entry, event in state.commits:
-        stream = printable(event.stream)
-        if failed is not None:
-            yield Discrepancy(
-                code="attempted_after_failure", clause="eligible/5", stream=stream, entries=(failed, entry)
-            )
         verdict = weighed[event.stream].verdict if event.stream in weighed else None
+        if failed is not None:
+            yield _differs("attempted_after_failure", "eligible/5", event.stream, failed, entry)
         if isinstance(event, CheckpointCommitFailed):
             failed = failed or entry
             if verdict != "commit":
-                yield Discrepancy(
-                    code="attempted_though_withheld", clause="eligible/4", stream=stream, entries=(entry,)
-                )
+                yield _differs("attempted_though_withheld", "eligible/4", event.stream, entry)
             continue
         if verdict is None:
-            yield Discrepancy(
-                code="committed_though_not_staged", clause="eligible/4", stream=stream, entries=(entry,)
-            )
+            yield _differs("committed_though_not_staged", "eligible/4", event.stream, entry)
         elif verdict != "commit":
-            yield Discrepancy(
-                code="committed_though_withheld", clause="eligible/4", stream=stream, entries=(entry,)
-            )
+            yield _differs("committed_though_withheld", "eligible/4", event.stream, entry)
         if event.stream in committed:
-            yield Discrepancy(
-                code="committed_twice",
-                clause="eligible/4",
-                stream=stream,
-                entries=(committed[event.stream], entry),
-            )
+            yield _differs("committed_twice", "eligible/4", event.stream, committed[event.stream], entry)
         committed.setdefault(event.stream, entry)
         yield from _commit_details(state, entry, event)
-    for entry, name, durable_through in state.undurable_commits:
-        detail = {"durable_through": durable_through}
-        yield Discrepancy(
-            code="committed_before_durable",
-            clause="runtime/5",
-            stream=printable(name),
-            entries=(entry,),
-            detail=detail,
-        )
+
+
+def _left_out(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
+    """Yield what the rules commit and nobody tried to, once the run was decided and closed."""
+    if state.cut is None or state.closed is None:
+        return
+    tried = {event.stream for _, event in state.commits}
     stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
-    if state.cut is not None and state.closed is not None and not stopped:
-        tried = {event.stream for _, event in state.commits}
-        for name, one in weighed.items():
-            if one.verdict == "commit" and name not in tried:
-                yield Discrepancy(
-                    code="not_committed_though_eligible",
-                    clause="eligible/4",
-                    stream=printable(name),
-                    entries=(state.cut,),
-                )
+    for name, one in weighed.items():
+        if one.verdict == "commit" and name not in tried and not stopped:
+            yield _differs("not_committed_though_eligible", "eligible/4", name, state.cut)
 
 
 def _commit_details(state: State, entry: int, event: CheckpointCommitted) -> Iterator[Discrepancy]:
     staged = state.staged.get(event.stream)
-    stream = printable(event.stream)
     if staged is not None and staged.cursor_entry != event.cursor_seq:
-        yield Discrepancy(
-            code="committed_other_cursor",
-            clause="eligible/4",
-            stream=stream,
-            entries=(staged.cursor_entry, entry),
-        )
+        yield _differs("committed_other_cursor", "eligible/4", event.stream, staged.cursor_entry, entry)
     namespace = state.opened.namespace if state.opened is not None else None
     if event.namespace != namespace:
         detail = {"namespace": printable(event.namespace or "null")}
-        yield Discrepancy(
-            code="committed_in_other_namespace",
-            clause="runtime/7",
-            stream=stream,
-            entries=(entry,),
-            detail=detail,
-        )
+        yield _differs("committed_in_other_namespace", "runtime/7", event.stream, entry, detail=detail)
+
+
+def _differs(
+    code: str, clause: str, stream: str | None, *entries: int, detail: Detail | None = None
+) -> Discrepancy:
+    shown = printable(stream) if stream is not None else None
+    return Discrepancy(code=code, clause=clause, stream=shown, entries=entries, detail=detail or {})
