@@ -14,7 +14,7 @@ from cli.exits import say
 from cli.options import Common
 from cli.render import Row, print_rows
 from cli.run_names import is_called, short_program
-from ledger.core.decision import Decision
+from ledger.core.decision import Checkpoint, Decision
 from ledger.core.instants import read_micros, write_micros
 from ledger.dialects import DIALECTS
 from ledger.errors import UsageError
@@ -28,7 +28,7 @@ EXAMPLES = """Examples:
 
 COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "records", "via")
 
-_VERDICTS = ("commit", "withhold", "pending", "indeterminate")
+_FATES = ("committed", "commit", "failed", "not attempted", "withhold", "pending", "indeterminate")
 _AGO = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -130,17 +130,24 @@ def _fixed(run: RunRow) -> Row:
 
 
 def _row(run: RunRow, decision: Decision) -> Row:
-    counts = Counter[str](checkpoint.decision for checkpoint in decision.checkpoints)
+    fates = Counter(_fate(checkpoint) for checkpoint in decision.checkpoints)
     return {
         **_fixed(run),
         "status": decision.status,
         "cause": decision.cause.code if decision.cause else None,
-        "checkpoints": ", ".join(f"{counts[one]} {one}" for one in _VERDICTS if counts[one]) or "none",
+        "checkpoints": ", ".join(f"{fates[one]} {one}" for one in _FATES if fates[one]) or "none",
         "staged": decision.commit.staged,
         "eligible": decision.commit.eligible,
         "committed": decision.commit.committed,
-        "withheld": counts["withhold"],
+        "withheld": sum(checkpoint.decision == "withhold" for checkpoint in decision.checkpoints),
         "records": sum(records.accepted for records in decision.records),
         "entries": decision.through,
         "via": run.via,
     }
+
+
+def _fate(checkpoint: Checkpoint) -> str:
+    """Return what became of a checkpoint that the rules commit, where it is recorded; else what they say."""
+    if checkpoint.decision == "commit" and checkpoint.outcome is not None:
+        return checkpoint.outcome.replace("_", " ")
+    return checkpoint.decision

@@ -104,7 +104,11 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
         NotFoundError: the run staged no checkpoint of that stream.
     """
     decision = decide_run(store, run, ruleset)
-    checkpoints = _asked_about(decision, stream)
+    try:
+        checkpoints = _asked_about(decision, stream)
+    except NotFoundError as error:
+        known = _last_move(store, run, ruleset, decision, stream or "")
+        raise NotFoundError(f"{error}{known}") from None
     numbers = entries_cited(decision, checkpoints)
     cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
     records = records_naming(store.entries(run.run_no), checkpoints) if _names_keys(checkpoints) else {}
@@ -123,6 +127,14 @@ def _asked_about(decision: Decision, stream: str | None) -> list[Checkpoint]:
         staged = some_of(near or streams[:STREAMS_NAMED], len(streams)) or "none"
         raise NotFoundError(f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}")
     return found
+
+
+def _last_move(store: Store, run: RunRow, ruleset: str | None, decision: Decision, stream: str) -> str:
+    """Say when a checkpoint that this run did not stage last moved, '' where no run is known to move it."""
+    looked_at, all_seen = _earlier_runs(store, run) if run.program else ([], True)
+    history = _history(store, run, ruleset, decision, looked_at)
+    commit = find_standings([stream], history, all_seen=all_seen)[stream].last_commit
+    return f"; {stream} last moved in {commit.run_id}" if commit is not None else ""
 
 
 def _names_keys(checkpoints: list[Checkpoint]) -> bool:

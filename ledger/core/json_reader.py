@@ -85,6 +85,22 @@ def nests_too_deep(line: bytes) -> bool:
     return len(line) > 2 * MAX_NESTING and line.count(b"[") + line.count(b"{") > MAX_NESTING
 
 
+def msgspec_may_read(line: bytes) -> bool:
+    """Tell a line that msgspec reads as this reader would, or refuses; what it takes besides is kept from it.
+
+    It checks UTF-8 nowhere inside ``msgspec.Raw``, and its nesting limit is not ours.
+    """
+    if nests_too_deep(line):
+        return False
+    if line.isascii():
+        return True
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def is_number(value: Json) -> bool:
     """Tell a JSON number from everything else; ``true`` is none."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from ledger.core.json_reader import Malformed, nests_too_deep, read_json
+from ledger.core.json_reader import Malformed, msgspec_may_read, read_json
 from ledger.errors import TranscriptError
 
 _EXCERPT_SIZE = 24
@@ -44,7 +44,7 @@ def decode_members(raw: bytes, shape: type[_Shape], place: Place) -> _Shape:
     Raises:
         TranscriptError: the line is no JSON, no object, or a member is of the wrong kind.
     """
-    if not nests_too_deep(raw) and (raw.isascii() or _is_utf8(raw)):  # msgspec checks neither inside Raw
+    if msgspec_may_read(raw):
         try:
             fast: _Shape = _decoder(shape).decode(raw)
         except (msgspec.DecodeError, RecursionError):
@@ -75,14 +75,6 @@ def _raw_members(shape: type[msgspec.Struct]) -> frozenset[str]:
         for field in msgspec.structs.fields(shape)
         if msgspec.Raw in (field.type, *get_args(field.type))
     )
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _decode_completely(raw: bytes, shape: type[_Shape], place: Place) -> _Shape:

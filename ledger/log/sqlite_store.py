@@ -80,16 +80,7 @@ class SqliteStore:
             if held is not None:
                 raise conflict(f"run {run.run_id}", expected=1, found=self.size(held.run_no) + 1)
             last = connection.execute("SELECT max(run_no) FROM runs").fetchone()[0]
-            opened = RunRow(
-                run_no=(last or 0) + 1,
-                run_id=run.run_id,
-                dialect=run.dialect,
-                program=run.program,
-                namespace=run.namespace,
-                trigger=run.trigger,
-                via=run.via,
-                opened_at=run.opened_at,
-            )
+            opened = msgspec.structs.replace(run, run_no=(last or 0) + 1)
             connection.execute(
                 f"INSERT INTO runs ({_RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 tuple(getattr(opened, name) for name in RunRow.__struct_fields__),

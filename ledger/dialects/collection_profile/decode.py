@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ledger.core.dialect import Label
-from ledger.core.json_reader import Json, Malformed, nests_too_deep, printable, read_json
+from ledger.core.json_reader import Json, Malformed, msgspec_may_read, printable, read_json
 from ledger.dialects.collection_profile.messages import (
     Blank,
     ProgramMessage,
@@ -46,8 +46,7 @@ def read_program_line(line: bytes) -> ProgramMessage:
             isinstance(record, Record)
             and (record.data is not None or record.op == "delete")
             and "!" <= record.emitted_at[:1] <= "~"  # a visible first character: it is not blank
-            and not nests_too_deep(line)
-            and (line.isascii() or _is_utf8(line))
+            and msgspec_may_read(line)
         ):
             return record
     except (msgspec.DecodeError, RecursionError):
@@ -75,7 +74,7 @@ def record_value(value: object) -> Json:
 
 def label_line(line: bytes) -> Label:
     """Read the type and the stream that a line names, '' where it cannot be read or names none."""
-    if not nests_too_deep(line) and (line.isascii() or _is_utf8(line)):
+    if msgspec_may_read(line):
         try:
             labelled = _LABELLED.decode(line)
         except (msgspec.DecodeError, RecursionError):
@@ -104,11 +103,3 @@ def _read_slowly(shapes: Mapping[str, Shape], line: bytes) -> Any:
 
 def _is_record(value: Json) -> bool:
     return isinstance(value, dict) and value.get("type") == "RECORD"
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -199,7 +199,6 @@ class Done(_Part, frozen=True):
     status: Literal["succeeded", "failed", "cancelled"]
     records_emitted: int
     error: DoneError | None = None
-    unknown_error_members: tuple[str, ...] = ()
 
 
 # What a line can be besides a message.

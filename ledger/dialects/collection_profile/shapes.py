@@ -138,12 +138,9 @@ def _build_done(error: Json = None, **rest: Any) -> m.Done:
     if error is None:
         return m.Done(**rest)
     try:
-        read = _build(_DONE_ERROR, error)
+        return m.Done(error=_build(_DONE_ERROR, error), **rest)
     except v.Bad as bad:
         raise v.Bad(bad.expected, member=f"error.{bad.member}", clause=bad.clause) from None
-    known = {member.name for member in _DONE_ERROR.members}
-    unknown = tuple(sorted(printable(name) for name in error if name not in known))
-    return m.Done(error=read, unknown_error_members=unknown, **rest)
 
 
 PROGRAM_SHAPES: Mapping[str, Shape] = {
