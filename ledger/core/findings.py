@@ -19,6 +19,10 @@ LIST_LIMIT = 100
 """Lists of keys and entries in a decision hold at most this many, beside their total."""
 
 
+TEXT_LIMIT = 1000
+"""What somebody wrote, such as an error's message, stands in a decision with at most this many characters."""
+
+
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """A clause that does not hold.
 

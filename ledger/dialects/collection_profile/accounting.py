@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ledger.core.decision import NearMiss
-from ledger.core.json_reader import Json, is_number, printable
+from ledger.core.json_reader import Json, printable
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.messages import Key, show_key
 from ledger.dialects.collection_profile.state import Report, State
+from ledger.dialects.collection_profile.values import Bad, read_keys
 
 NEAR_MISS_LIMIT = 20
 """Near misses that a decision holds for one report, at most."""
@@ -49,7 +50,7 @@ def near_misses(state: State, report: Report, keys: Iterable[Key]) -> Iterator[N
     """Yield what in the log almost accounts for keys that nothing accounts for."""
     stream, parent = report.message.stream, report.message.state_stream
     wanted = {show_key(key): key for key in list(keys)[:KEYS_EXPLAINED]}
-    skipped = set(map(show_key, _optional_skips(report)))
+    skipped = _optional_skips(report)
     for shown, key in wanted.items():
         if shown in skipped:
             yield NearMiss(code="key_is_optional_skip", entry=report.entry, key=shown)
@@ -77,6 +78,10 @@ def _near_gap(gap: Gap, stream: str, parent: str, key: Key) -> NearMiss:
     return NearMiss(code="gap_not_listed", entry=gap.entry, key=shown)
 
 
-def _optional_skips(report: Report) -> list[Key]:
+def _optional_skips(report: Report) -> set[str]:
+    """Return the keys of ``optional_skip_keys``, as far as they are any, as they are shown."""
     keys: Json = report.message.optional_skip_keys
-    return [key for key in keys if isinstance(key, str) or is_number(key)] if isinstance(keys, list) else []
+    try:
+        return {show_key(key) for key in read_keys(keys)}
+    except Bad:
+        return set()

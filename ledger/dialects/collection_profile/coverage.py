@@ -33,7 +33,7 @@ def project_coverage(state: State, fate: Fate, checkpoints: Mapping[str, Checkpo
                 yield _reported_row(state, state.reports[stream, parent], checkpoints)
             elif plan.declared.parent_streams:
                 due = parent in state.plan.streams and fate.status != "running"
-                erased = state.erased_reports.get(stream, [])
+                erased = state.erased.reports.get(stream, [])
                 condition: Condition = "missing" if due and not erased else "unknown"
                 yield _row(stream, parent, condition, "none", checkpoints, entries=tuple(erased[:100]))
     for boundary, report in state.reports.items():
@@ -59,8 +59,8 @@ def _child_row(state: State, stream: str, parent: str, checkpoints: Mapping[str,
     if stream in state.evidence_rejected and stream not in state.evidence:
         rejected = (state.evidence_rejected[stream],)
         return _row(stream, parent, "unknown", "STREAM_EVIDENCE", checkpoints, entries=rejected)
-    if stream not in state.evidence and stream in state.erased_evidence:
-        erased = tuple(state.erased_evidence[stream][:100])
+    if stream not in state.evidence and stream in state.erased.evidence:
+        erased = tuple(state.erased.evidence[stream][:100])
         return _row(stream, parent, "unknown", "none", checkpoints, entries=erased)
     if stream not in state.evidence:
         return _row(stream, parent, "inherited", "none", checkpoints)

@@ -6,7 +6,7 @@ from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
 from ledger.dialects.collection_profile.fate import resolve_fate
-from ledger.dialects.collection_profile.outcomes import discrepancies, outcome_of, store_failure, sum_up
+from ledger.dialects.collection_profile.outcomes import discrepancies, outcomes, store_failure, sum_up
 from ledger.dialects.collection_profile.ruleset import FOLD_VERSION
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.weighing import Weighed, weigh
@@ -18,7 +18,8 @@ def decide(state: State) -> d.Decision:
     """Decide the run at the state's last entry, under the state's ruleset."""
     fate = resolve_fate(state)
     weighed = weigh(state, fate)
-    checkpoints = {stream: _checkpoint(state, stream, one) for stream, one in weighed.items()}
+    became = outcomes(state, weighed)
+    checkpoints = {s: _checkpoint(state, s, one, *became[s]) for s, one in weighed.items()}
     status, cause = fate.status, fate.cause
     failed_write = store_failure(state, weighed)
     if status == "succeeded" and failed_write is not None:
@@ -55,9 +56,10 @@ def decide(state: State) -> d.Decision:
     )
 
 
-def _checkpoint(state: State, stream: str, weighed: Weighed) -> d.Checkpoint:
+def _checkpoint(
+    state: State, stream: str, weighed: Weighed, outcome: d.Outcome | None, outcome_entries: tuple[int, ...]
+) -> d.Checkpoint:
     staged = state.staged[stream]
-    outcome, outcome_entries = outcome_of(state, stream, weighed)
     covers = state.plan.covers.get(stream, ()) if state.plan else ()
     in_scope = state.plan.streams if state.plan else {}
     return d.Checkpoint(

@@ -30,29 +30,24 @@ def entries_behind(
     staged = state.staged[checkpoint]
     entries = [staged.cursor_entry] if staged.erased else []
     at_fault = {reason.stream for reason in reasons if reason.keys}
-    for stream in covered_streams(plan, checkpoint):
+    for stream in plan.covered_by(checkpoint):
         declared = plan.declared(stream)
         if declared is None or declared.state_stream is None:
-            entries.extend(state.erased_reports.get(stream, ()))
+            entries.extend(state.erased.reports.get(stream, ()))
         if fate.restart or printable(stream) in at_fault:
-            entries.extend(state.erased_gaps.get(stream, ()))
+            entries.extend(state.erased.gaps.get(stream, ()))
         if fate.certified or fate.restart:
-            entries.extend(state.erased_skips.get(stream, ()))
+            entries.extend(state.erased.skips.get(stream, ()))
     if fate.uncertain:
-        entries.extend(entry for skips in state.erased_skips.values() for entry in skips)
+        entries.extend(entry for skips in state.erased.skips.values() for entry in skips)
     return sorted(set(entries))
-
-
-def covered_streams(plan: Plan, checkpoint: str) -> dict[str, None]:
-    """Return the checkpoint's own stream and those that it covers, in order."""
-    return dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
 
 
 def could_undo(state: State, reason: Reason) -> bool:
     """Tell whether an erased report or gap could have undone a reason."""
     if reason.code == "coverage_missing":
-        return any(printable(stream) == reason.stream for stream in state.erased_reports)
-    return bool(reason.keys) and any(printable(stream) == reason.stream for stream in state.erased_gaps)
+        return any(printable(stream) == reason.stream for stream in state.erased.reports)
+    return bool(reason.keys) and any(printable(stream) == reason.stream for stream in state.erased.gaps)
 
 
 def reason_for(checkpoint: str, entries: list[int]) -> Reason:

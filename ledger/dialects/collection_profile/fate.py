@@ -50,7 +50,7 @@ def resolve_fate(state: State) -> Fate:
         return Fate(
             "cancelled", _cause(state.cancelled.code, clause, (state.cancelled.entry,), "owner", detail)
         )
-    unreadable = state.erased_run or state.opened is None or state.manifest is None
+    unreadable = state.erased.run or state.opened is None or state.manifest is None
     if unreadable and not state.violations:
         return Fate("indeterminate", _unreadable(state))
     lost = state.controller_lost
@@ -88,8 +88,8 @@ def _refusal(state: State) -> Cause:
 
 
 def _unreadable(state: State) -> Cause:
-    if state.erased_run:
-        return _cause("entry_erased", "log/erasure", tuple(state.erased_run[:100]), "owner")
+    if state.erased.run:
+        return _cause("entry_erased", "log/erasure", tuple(state.erased.run[:100]), "owner")
     return _cause("manifest_unknown", "manifest/shape", (1,) if state.opened else (), "observer")
 
 
@@ -164,7 +164,7 @@ def _is_certified(state: State) -> bool:
 
 def _is_uncertain(state: State) -> bool:
     """The first condition holds, and only a skip that was erased could fulfil the second."""
-    return _has_error_code(state) and not state.failed_streams and bool(state.erased_skips)
+    return _has_error_code(state) and not state.failed_streams and bool(state.erased.skips)
 
 
 def _has_error_code(state: State) -> bool:

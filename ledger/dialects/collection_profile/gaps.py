@@ -1,5 +1,7 @@
 """The DETAIL_GAPs of a run, kept so that each question about them is answered without going through all."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ledger.core.findings import LIST_LIMIT, Fault, Tally
@@ -31,6 +33,8 @@ class Gaps:
         self._keyless: dict[tuple[str, str | None], Gap] = {}
         self._by_key: dict[str, list[Gap]] = {}
         self._owed: dict[tuple[str, str | None], Tally] = {}
+        self._of_stream: dict[str, list[tuple[str, str | None]]] = {}
+        self._of_parent: dict[str | None, list[tuple[str, str | None]]] = {}
 
     def add(self, gap: Gap) -> None:
         """Keep a gap."""
@@ -41,8 +45,11 @@ class Gaps:
             self.first.append(gap)
         self._counts[stream] = self._counts.get(stream, 0) + 1
         self._latest[boundary] = gap.entry
-        fault = Fault(code="restart_gap_pending", clause="restart/3")
-        self._owed.setdefault(boundary, Tally(fault)).add(gap.entry)
+        if boundary not in self._owed:
+            self._owed[boundary] = Tally(Fault(code="restart_gap_pending", clause="restart/3"))
+            self._of_stream.setdefault(stream, []).append(boundary)
+            self._of_parent.setdefault(gap.parent, []).append(boundary)
+        self._owed[boundary].add(gap.entry)
         if key is None:
             self._keyless.setdefault(boundary, gap)
         else:
@@ -71,6 +78,11 @@ class Gaps:
         """Return the first hundred gaps, of any stream, whose key is shown like this."""
         return self._by_key.get(shown, [])
 
-    def owed(self) -> dict[tuple[str, str | None], Tally]:
-        """Return the entries of the gaps of each boundary, in order of the first."""
-        return self._owed
+    def owed(self, streams: Iterable[str], parent: str) -> dict[tuple[str, str | None], Tally]:
+        """Return the entries of the gaps of some streams, or under one boundary, in order of the first."""
+        found = {boundary for stream in streams for boundary in self._of_stream.get(stream, ())}
+        found.update(self._of_parent.get(parent, ()))
+        return {boundary: self._owed[boundary] for boundary in sorted(found, key=self._first_entry)}
+
+    def _first_entry(self, boundary: tuple[str, str | None]) -> int:
+        return self._owed[boundary].first[0]

@@ -4,20 +4,28 @@ Each message is a frozen struct with the wire's own member names. What its membe
 ``shapes.py``. Members that the profile does not name are never fatal; the log keeps them.
 """
 
-from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from ledger.core.json_reader import Malformed, printable
 
-Key: TypeAlias = str | int | float | Decimal
-"""A key in coverage and gap messages: ``1`` and ``1.0`` are one key, ``1`` and ``"1"`` are two."""
+
+class Key(NamedTuple):
+    """A key in coverage and gap messages: ``1`` and ``1.0`` are one key, ``1`` and ``"1"`` are two.
+
+    Attributes:
+        text: a string itself, a number as its shortest digits.
+        is_number: which of the two it was.
+    """
+
+    text: str
+    is_number: bool
 
 
 def show_key(key: Key) -> str:
-    """Return a key as decisions print it: a string itself, a number as its digits."""
-    return printable(key) if isinstance(key, str) else str(key)
+    """Return a key as decisions print it."""
+    return printable(key.text)
 
 
 InteractionKind: TypeAlias = Literal["credentials", "otp", "manual_action"]

@@ -216,7 +216,7 @@ def note_out_of_place(state: State, entry: Entry) -> None:
 
 def observe_erased(state: State, entry: Entry) -> None:
     """Take an observation whose body was erased: that it was made, its column still says."""
-    state.erased.add(entry.seq)
+    state.erased.entries.add(entry.seq)
     match entry.type:
         case "CANCEL_REQUESTED":
             cancel(state, entry, "cancel_requested", "")
@@ -239,7 +239,7 @@ def observe_erased(state: State, entry: Entry) -> None:
             namespace = state.opened.namespace if state.opened else None
             on_checkpoint(state, entry, o.CheckpointCommitFailed(stream=entry.stream, namespace=namespace))
         case "GRANT_REVOKED" | "RUN_OPENED" | "LINE_CUT":
-            state.erased_run.append(entry.seq)
+            state.erased.run.append(entry.seq)
         case _:
             pass
 

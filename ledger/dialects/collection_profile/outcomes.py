@@ -1,27 +1,37 @@
 """What became of a decision: commits and failed writes, and where they are not what the rules say."""
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
-from ledger.core.findings import Detail
+from ledger.core.findings import LIST_LIMIT, Detail
 from ledger.core.json_reader import printable
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.weighing import Weighed
 
+Became: TypeAlias = tuple[Outcome | None, tuple[int, ...]]
+"""What became of a checkpoint, and the first observations that say so."""
 
-def outcome_of(state: State, stream: str, weighed: Weighed) -> tuple[Outcome | None, tuple[int, ...]]:
-    """Return what the log says became of a checkpoint, and the observations that say so."""
-    tried = [(entry, event) for entry, event in state.commits if event.stream == stream]
-    if tried:
-        committed = any(isinstance(event, CheckpointCommitted) for _, event in tried)
-        return ("committed" if committed else "failed"), tuple(entry for entry, _ in tried[:100])
+
+def outcomes(state: State, weighed: Mapping[str, Weighed]) -> dict[str, Became]:
+    """Return what the log says became of each checkpoint, and the observations that say so."""
+    tried: dict[str, list[tuple[int, bool]]] = {}
+    for entry, event in state.commits:
+        tried.setdefault(event.stream, []).append((entry, isinstance(event, CheckpointCommitted)))
     stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
     over = state.cut is not None and state.closed is not None
-    if weighed.verdict == "commit" and (stopped or over):
-        return "not_attempted", ()
-    return None, ()
+    became: dict[str, Became] = {}
+    for stream, one in weighed.items():
+        if stream in tried:
+            committed = any(committed for _, committed in tried[stream])
+            entries = tuple(entry for entry, _ in tried[stream][:LIST_LIMIT])
+            became[stream] = ("committed" if committed else "failed"), entries
+        else:
+            left_out = one.verdict == "commit" and (stopped or over)
+            became[stream] = ("not_attempted" if left_out else None), ()
+    return became
 
 
 def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
@@ -70,8 +80,10 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
 
 
 def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
+    order = {stream: place for place, stream in enumerate(weighed)}
     committed: dict[str, int] = {}
     failed: int | None = None
+    furthest = -1
     for entry, event in state.commits:
         verdict = weighed[event.stream].verdict if event.stream in weighed else None
         if failed is not None:
@@ -85,6 +97,9 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             yield _differs("committed_though_not_staged", "eligible/4", event.stream, entry)
         elif verdict != "commit":
             yield _differs("committed_though_withheld", "eligible/4", event.stream, entry)
+        elif order[event.stream] < furthest and event.stream not in committed:
+            yield _differs("committed_out_of_order", "eligible/4", event.stream, entry)
+        furthest = max(furthest, order.get(event.stream, -1))
         if event.stream in committed:
             yield _differs("committed_twice", "eligible/4", event.stream, committed[event.stream], entry)
         committed.setdefault(event.stream, entry)

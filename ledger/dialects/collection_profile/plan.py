@@ -86,6 +86,10 @@ class Plan:
             for parent in stream.parents:
                 self.covers.setdefault(parent, []).append(stream.name)
 
+    def covered_by(self, checkpoint: str) -> dict[str, None]:
+        """Return the checkpoint's own stream and those that it covers, in order."""
+        return dict.fromkeys((checkpoint, *self.covers.get(checkpoint, ())))
+
     def declared(self, name: str) -> ManifestStream | None:
         """Return the declaration of a stream, in scope or not."""
         return self.manifest.streams.get(name)

@@ -97,6 +97,7 @@ def on_detail_coverage(state: State, entry: Entry, message: m.DetailCoverage) ->
     """Keep the report of one boundary."""
     if breaks_a_rule(state, entry, "DETAIL_COVERAGE", message):
         return
+    state.reporting.setdefault(message.state_stream, []).append(message.stream)
     state.reports[message.stream, message.state_stream] = Report(
         entry.seq, message, frozenset(message.hydrated_keys), frozenset(message.gap_keys)
     )
@@ -241,7 +242,7 @@ def on_erased(state: State, entry: Entry) -> None:
     An erased RECORD counts. An erased control message makes indeterminate what rests on it; an erased DONE
     makes the run so. What may not come at all is a violation whatever it said.
     """
-    state.erased.add(entry.seq)
+    state.erased.entries.add(entry.seq)
     if entry.type == "STREAM_EVIDENCE" and state.phase is not Phase.COLLECTING:
         reject_evidence(state, entry, entry.stream)
     if entry.type and state.phase is Phase.WAITING:
@@ -258,6 +259,7 @@ def take_erased(state: State, entry: Entry) -> None:
         code, clause = _NAMES_A_STREAM[entry.type]
         state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
         return
+    declared = state.plan.declared(entry.stream) if state.plan is not None else None
     if entry.type and entry.type not in PROGRAM_SHAPES:
         on_unknown(state, entry, m.Unknown(type=entry.type))
         return
@@ -276,28 +278,34 @@ def take_erased(state: State, entry: Entry) -> None:
                 state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
         case "SKIP_RESULT":
             if entry.stream:
-                state.erased_skips.setdefault(entry.stream, []).append(entry.seq)
+                state.erased.skips.setdefault(entry.stream, []).append(entry.seq)
+        case "DETAIL_COVERAGE" if declared is not None and declared.state_stream is not None:
+            detail = {"stream": entry.stream, "parent": "?"}
+            state.violate(entry.seq, Fault(code="coverage_of_child", clause="precedence/1", detail=detail))
+        case "STREAM_EVIDENCE" if declared is not None and declared.state_stream is None:
+            detail = {"stream": entry.stream}
+            state.violate(entry.seq, Fault(code="evidence_of_no_child", clause="evidence/3", detail=detail))
         case "DETAIL_COVERAGE":
-            state.erased_reports.setdefault(entry.stream, []).append(entry.seq)
+            state.erased.reports.setdefault(entry.stream, []).append(entry.seq)
         case "DETAIL_GAP":
-            state.erased_gaps.setdefault(entry.stream, []).append(entry.seq)
+            state.erased.gaps.setdefault(entry.stream, []).append(entry.seq)
         case "STREAM_EVIDENCE":
-            if entry.stream in state.evidence or entry.stream in state.erased_evidence:
+            if entry.stream in state.evidence or entry.stream in state.erased.evidence:
                 detail = {"stream": entry.stream}
                 fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
                 state.violate(entry.seq, fault)
-            state.erased_evidence.setdefault(entry.stream, []).append(entry.seq)
+            state.erased.evidence.setdefault(entry.stream, []).append(entry.seq)
         case "INTERACTION" if not interaction_is_offered(state):
             fault = Fault(code="interaction_not_offered", clause="interaction/binding")
             state.violate(entry.seq, fault)
         case "INTERACTION":
             wait_for_answer(state, Asked(entry.seq, None))
         case "DONE":
-            state.erased_run.append(entry.seq)
+            state.erased.run.append(entry.seq)
             state.done_entry = entry.seq
             state.phase = Phase.DONE
         case _:
-            state.erased_run.append(entry.seq)
+            state.erased.run.append(entry.seq)
 
 
 def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:

@@ -6,28 +6,30 @@ Each is a plain projection of the state; none decides anything.
 from collections.abc import Iterator
 
 from ledger.core import decision as d
-from ledger.core.findings import LIST_LIMIT, Finding
+from ledger.core.findings import LIST_LIMIT, TEXT_LIMIT, Finding
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.gaps import Gap
-from ledger.dialects.collection_profile.messages import RecoveryHint, show_key
+from ledger.dialects.collection_profile.messages import DoneError, RecoveryHint, show_key
 from ledger.dialects.collection_profile.state import Skip, State
 
 
 def project_terminal(state: State) -> d.Terminal:
     """Show how the run ended, as far as that was seen before the decision."""
     done, exited = state.done, state.exit_in_time
-    error = done.error if done is not None else None
     return d.Terminal(
         entry=state.done_entry,
         status=done.status if done else None,
         records_emitted=_bounded(done.records_emitted) if done else None,
         counted=state.counted,
         exit=d.Exit(code=exited.code, signal=exited.signal) if exited else None,
-        error=d.ErrorReport(code=error.code, message=printable(error.message), retryable=error.retryable)
-        if error
-        else None,
+        error=_error(done.error) if done and done.error else None,
     )
+
+
+def _error(error: DoneError) -> d.ErrorReport:
+    message = printable(error.message)[:TEXT_LIMIT]
+    return d.ErrorReport(code=error.code, message=message, retryable=error.retryable)
 
 
 def project_records(state: State) -> Iterator[d.Records]:
@@ -62,7 +64,7 @@ def project_gaps(state: State) -> Iterator[d.GapShown]:
             stream=printable(message.stream),
             parent=printable(gap.parent) if gap.parent is not None else None,
             record_key=show_key(message.record_key) if message.record_key is not None else None,
-            reason=printable(message.reason) if message.reason is not None else None,
+            reason=printable(message.reason)[:TEXT_LIMIT] if message.reason is not None else None,
             retryable=message.retryable,
             accounted_by=_accounted_by(state, gap),
         )
@@ -73,7 +75,7 @@ def project_interactions(state: State) -> Iterator[d.InteractionShown]:
     for asked in state.asked:
         yield d.InteractionShown(
             entry=asked.entry,
-            request_id=printable(asked.message.request_id) if asked.message else None,
+            request_id=printable(asked.message.request_id)[:TEXT_LIMIT] if asked.message else None,
             kind=asked.message.kind if asked.message else None,
             answer_entry=asked.answer_entry,
             answer=asked.answer.status if asked.answer else None,
@@ -121,8 +123,8 @@ def project_unknowns(state: State, fate: Fate) -> Iterator[d.UnknownFact]:
     trigger = state.opened.trigger if state.opened is not None else None
     if trigger is not None and trigger.kind == "continuous" and trigger.streams is None:
         yield d.UnknownFact(what="grant")
-    if state.erased.total:
-        yield d.UnknownFact(what="erased", entries=tuple(state.erased.first))
+    if state.erased.entries.total:
+        yield d.UnknownFact(what="erased", entries=tuple(state.erased.entries.first))
 
 
 def project_findings(state: State, fate: Fate) -> Iterator[Finding]:
@@ -148,10 +150,10 @@ def _skip(skip: Skip, newest: bool) -> d.SkipShown:
     return d.SkipShown(
         entry=skip.entry,
         stream=printable(message.stream) if message.stream is not None else None,
-        reason=printable(message.reason) if message.reason is not None else None,
+        reason=printable(message.reason)[:TEXT_LIMIT] if message.reason is not None else None,
         recovery_hint=d.HintShown(action=hint.action, retryable=hint.retryable) if hint else None,
         continuation=d.ContinuationShown(
-            boundary=printable(slice_.boundary),
+            boundary=printable(slice_.boundary)[:TEXT_LIMIT],
             slice_start=slice_.slice_start,
             slice_end=slice_.slice_end,
             considered=slice_.considered,

@@ -149,7 +149,7 @@ def on_misshapen_after_done(state: State, entry: Entry, message: m.Misshapen) ->
 
 def on_erased(state: State, entry: Entry) -> None:
     """Take a line of the runtime whose body was erased: its column still says what it was."""
-    state.erased.add(entry.seq)
+    state.erased.entries.add(entry.seq)
     if entry.type == "START":
         take_erased_start(state, entry)
     elif state.phase is Phase.INITIALIZING:
@@ -165,7 +165,7 @@ def take_erased_start(state: State, entry: Entry) -> None:
         on_second_start(state, entry, None)
         return
     state.start_entry = entry.seq
-    state.erased_run.append(entry.seq)
+    state.erased.run.append(entry.seq)
     manifest = state.manifest.manifest if state.manifest else None
     if manifest is None:
         state.phase = Phase.COLLECTING

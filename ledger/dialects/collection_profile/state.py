@@ -123,6 +123,26 @@ class Ending(msgspec.Struct, frozen=True):
     text: str = ""
 
 
+class Erased:
+    """The entries whose bodies were erased, and which of them were what.
+
+    Attributes:
+        entries: all of them.
+        reports: the DETAIL_COVERAGEs by stream; likewise ``gaps``, ``skips`` and ``evidence``.
+        run: what says of the run as a whole what it is and how it ended.
+    """
+
+    __slots__ = ("entries", "evidence", "gaps", "reports", "run", "skips")
+
+    def __init__(self) -> None:
+        self.entries = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
+        self.reports: dict[str, list[int]] = {}
+        self.gaps: dict[str, list[int]] = {}
+        self.skips: dict[str, list[int]] = {}
+        self.evidence: dict[str, list[int]] = {}
+        self.run: list[int] = []
+
+
 class State:
     """Everything that the fold knows about one run after some prefix of its entries."""
 
@@ -148,6 +168,7 @@ class State:
         self.last_record = 0
         self.staged: dict[str, Staged] = {}
         self.reports: dict[tuple[str, str], Report] = {}
+        self.reporting: dict[str, list[str]] = {}
         self.gaps = Gaps()
         self.skips: list[Skip] = []
         self.skips_total = 0
@@ -165,7 +186,7 @@ class State:
         self.violations: list[Violation] = []
         self.tallies: dict[tuple[str, str, str], Tally] = {}
 
-        # What the observer saw.
+        # What the observer saw, and what was erased.
         self.spawned: int | None = None
         self.refused: Ending | None = None
         self.cancelled: Ending | None = None
@@ -178,14 +199,7 @@ class State:
         self.commits: list[tuple[int, CheckpointCommitted | CheckpointCommitFailed]] = []
         self.durable_through: int | None = None
         self.undurable_commits: list[tuple[int, str, int]] = []
-
-        # What was erased.
-        self.erased = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
-        self.erased_reports: dict[str, list[int]] = {}
-        self.erased_gaps: dict[str, list[int]] = {}
-        self.erased_skips: dict[str, list[int]] = {}
-        self.erased_evidence: dict[str, list[int]] = {}
-        self.erased_run: list[int] = []
+        self.erased = Erased()
 
     @property
     def exit_in_time(self) -> ProgramExited | None:

@@ -36,6 +36,9 @@ _TELLING: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_OBSERVED: Mapping[str, tuple[str, ...]] = {"RUN_OPENED": ("program", "trigger", "via", "recorder")}
+
+
 def tell(entry: Entry) -> Mapping[str, str]:
     """Return the telling fields of an entry by name; total, bounded, printable."""
     if entry.body is None:
@@ -48,7 +51,8 @@ def tell(entry: Entry) -> Mapping[str, str]:
 
 def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
     if entry.origin == OBSERVER:
-        yield from ((printable(name), _show(member)) for name, member in value.items() if name != "type")
+        names = _OBSERVED.get(entry.type) or [name for name in value if name != "type"]
+        yield from ((printable(name), _show(value[name])) for name in names if name in value)
         return
     for path in _TELLING.get(str(value.get("type")), ()):
         member = _follow(value, path.lstrip("#"))

@@ -8,6 +8,7 @@ pattern.
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TypeAlias, get_args
 
 from ledger.core.json_reader import Json, is_finite, is_number, whole_number
@@ -160,9 +161,22 @@ def read_record_key(value: Json) -> str | tuple[str, ...]:
 
 def read_key(value: Json) -> m.Key:
     """A string or a number."""
-    if isinstance(value, str) or is_number(value):
-        return value  # type: ignore[no-any-return]
+    if isinstance(value, str):
+        return m.Key(value, False)
+    if is_number(value):
+        return m.Key(_digits(value), True)
     raise Bad("string_or_number")
+
+
+def _digits(number: Json) -> str:
+    """Return one text for all spellings of a number, exact at any size."""
+    if isinstance(number, float) or is_finite(number):
+        whole = whole_number(number)
+        return repr(number) if whole is None else str(whole)
+    sign, digits, exponent = Decimal(number).as_tuple()
+    text = "".join(map(str, digits))
+    significant = text.rstrip("0")
+    return f"{'-' * sign}{significant}e{int(exponent) + len(text) - len(significant)}"
 
 
 def read_keys(value: Json) -> tuple[m.Key, ...]:

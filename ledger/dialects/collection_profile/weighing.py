@@ -40,7 +40,8 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
     if fate.status == "refused":
         return _run_reason("run_refused", cause.clause if cause is not None else "log/refusal", entries)
     if fate.status == "cancelled":
-        return _run_reason("run_cancelled", "done/cancellation", entries)
+        by_owner = cause is not None and cause.by == "owner"
+        return _run_reason("run_cancelled", "done/cancellation" if by_owner else "runtime/6", entries)
     if state.violations:
         return _run_reason("run_violated", "runtime/6", tuple(v.entry for v in state.violations[:1]))
     if fate.uncertain:
@@ -61,7 +62,7 @@ def _weigh_one(state: State, checkpoint: str, fate: Fate, rules: tuple[Checkpoin
     """Weigh one checkpoint; a reason that nothing erased could undo withholds it."""
     plan = state.plan
     assert plan is not None
-    if fate.uncertain and state.erased_skips.keys() <= erasure.covered_streams(plan, checkpoint).keys():
+    if fate.uncertain and state.erased.skips.keys() <= plan.covered_by(checkpoint).keys():
         done = (state.done_entry or 0,)  # certified or not, each failed stream is covered here
         return Weighed("withhold", (_run_reason("run_failed", "runtime/6", done),))
     reasons = tuple(reason for ask in rules for reason in ask(state, plan, checkpoint))

@@ -24,9 +24,9 @@ def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterat
     Reading: a failed stream's own STATE is withheld too, where it is a checkpoint of others and not of
     itself.
     """
-    covered = plan.covers.get(checkpoint, ())
-    for stream, tally in state.failed_streams.items():
-        if stream in covered or stream == checkpoint:
+    for stream in plan.covered_by(checkpoint):
+        tally = state.failed_streams.get(stream)
+        if tally is not None:
             yield Reason(
                 code="covers_failed_stream",
                 clause="eligible/2",
@@ -43,11 +43,10 @@ def coverage_is_complete(state: State, plan: Plan, checkpoint: str) -> Iterator[
     Reading: a gap accounts for a key only where the report lists it in ``gap_keys``; a gap that is not
     retryable accounts too.
     """
-    for (_, parent), report in state.reports.items():
-        if parent == checkpoint:
-            reason = shortfall(state, report, "coverage_unaccounted", "eligible/3")
-            if reason is not None:
-                yield reason
+    for stream in state.reporting.get(checkpoint, ()):
+        reason = shortfall(state, state.reports[stream, checkpoint], "coverage_unaccounted", "eligible/3")
+        if reason is not None:
+            yield reason
 
 
 @rule("precedence/2")

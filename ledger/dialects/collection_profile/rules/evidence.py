@@ -37,7 +37,7 @@ def outcomes_add_up(state: State, message: StreamEvidence) -> Fault | None:
 @rule("evidence/5")
 def evidence_is_given_once(state: State, message: StreamEvidence) -> Fault | None:
     """A stream gives evidence once in a run."""
-    if message.stream not in state.evidence and message.stream not in state.erased_evidence:
+    if message.stream not in state.evidence and message.stream not in state.erased.evidence:
         return None
     accepted = state.evidence.get(message.stream)
     return _fault("evidence_given_twice", "evidence/5", message, (accepted[0],) if accepted else ())

@@ -33,15 +33,13 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     Reading: the checkpoint's own stream and every stream that it covers; a named failure of one of them
     leaves its coverage unproven. A checkpoint that is a detail stream itself owes its own reports.
     """
-    covered = dict.fromkeys((checkpoint, *plan.covers.get(checkpoint, ())))
-    for (stream, parent), owed in state.gaps.owed().items():
-        if stream in covered or parent == checkpoint:
-            yield _reason("restart_gap_pending", stream, owed.first, owed.total)
-    for (_, parent), report in state.reports.items():
-        if parent == checkpoint:
-            reason = shortfall(state, report, "restart_coverage_unproven", "restart/3")
-            if reason is not None:
-                yield reason
+    covered = plan.covered_by(checkpoint)
+    for (stream, _), owed in state.gaps.owed(covered, checkpoint).items():
+        yield _reason("restart_gap_pending", stream, owed.first, owed.total)
+    for stream in state.reporting.get(checkpoint, ()):
+        report = state.reports[stream, checkpoint]
+        if (unproven := shortfall(state, report, "restart_coverage_unproven", "restart/3")) is not None:
+            yield unproven
     declared = plan.declared(checkpoint)
     for parent in declared.parent_streams if declared is not None and checkpoint in plan.streams else ():
         own = state.reports.get((checkpoint, parent))
@@ -49,8 +47,9 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
             yield _reason("restart_coverage_missing", checkpoint, [], 0)
         elif (reason := shortfall(state, own, "restart_coverage_unproven", "restart/3")) is not None:
             yield reason
-    for stream, tally in state.failed_streams.items():
-        if stream in covered:
+    for stream in covered:
+        tally = state.failed_streams.get(stream)
+        if tally is not None:
             yield _reason("restart_stream_failed", stream, tally.first, tally.total)
 
 
