@@ -72,6 +72,13 @@ def entries_of(numbers: Sequence[int], total: int | None = None) -> str:
     return f"entr{'y' if known == 1 else 'ies'} {some_of([*map(str, numbers[:NUMBERS_SHOWN])], known)}"
 
 
+def style_of(verdict: str, outcome: str | None) -> str:
+    """Return the style of a checkpoint: good where the rules commit it and nothing else happened."""
+    if verdict == "commit":
+        return "good" if outcome in ("committed", None) else "bad"
+    return "bad" if verdict == "withhold" or outcome == "committed" else "warn"
+
+
 class Page:
     """Lines gathered for printing.
 

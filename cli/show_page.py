@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from cli.page import Page, entries_of
+from cli.page import Page, entries_of, style_of
 from ledger.core.decision import Decision, Terminal
 from ledger.core.wording import Catalogue
 
@@ -82,7 +82,6 @@ def _terminal(terminal: Terminal, *, violated: bool) -> str:
 
 
 def _write_checkpoints(page: Page, decision: Decision) -> None:
-    styles = {"commit": "good", "withhold": "bad"}
     _write_table(
         page,
         "CHECKPOINT",
@@ -98,7 +97,7 @@ def _write_checkpoints(page: Page, decision: Decision) -> None:
             )
             for one in decision.checkpoints
         ),
-        [styles.get(one.decision, "warn") for one in decision.checkpoints],
+        [style_of(one.decision, one.outcome) for one in decision.checkpoints],
     )
     if not decision.checkpoints:
         page.blank()

@@ -7,13 +7,12 @@ are counted.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cli.page import Page, cut, entries_of, some_of, visible
+from cli.page import Page, cut, entries_of, some_of, style_of, visible
 from ledger.core.instants import write_micros
 from ledger.replay.explain import CheckpointSaid, EntryShown, Explanation, ReasonSaid, Said
 from ledger.replay.history import LastCommit
 
 _STATUS_STYLE = {"succeeded": "good", "running": "warn", "indeterminate": "warn"}
-_VERDICT_STYLE = {"commit": "good", "withhold": "bad", "pending": "warn", "indeterminate": "warn"}
 _VERB = {"commit": "COMMIT", "withhold": "WITHHOLD", "pending": "PENDING", "indeterminate": "CANNOT TELL"}
 _OUTCOME = {
     "committed": "the store took it",
@@ -100,7 +99,7 @@ def _write_overview(page: Page, explained: Explanation) -> None:
         rows.append((one.stream, one.decision, happened, cursor, some_of(one.covers[:5], len(one.covers))))
     if not any(one.covers for one in shown):
         rows = [row[:-1] for row in rows]
-    page.columns(rows, styles=[_VERDICT_STYLE.get(one.decision, "") for one in shown])
+    page.columns(rows, styles=[style_of(one.decision, one.outcome) for one in shown])
     if len(checkpoints) > ROWS_SHOWN:
         page.line(f"and {len(checkpoints) - ROWS_SHOWN} more; `runledger show` lists all", "dim")
     if all(map(is_well, checkpoints)) and explained.asked is None:
@@ -120,7 +119,7 @@ def _write_checkpoints(page: Page, explained: Explanation) -> None:
     for checkpoint in told[:CHECKPOINTS_SHOWN]:
         page.blank()
         if before is not None and _is_alike(checkpoint, before):
-            style = _VERDICT_STYLE.get(checkpoint.decision, "")
+            style = style_of(checkpoint.decision, checkpoint.outcome)
             page.line(f"{_VERB[checkpoint.decision]} {checkpoint.stream}, for the same reason", style)
             _write_standing(page, checkpoint, explained.run_id)
         else:
@@ -145,7 +144,7 @@ def _is_alike(one: CheckpointSaid, before: CheckpointSaid) -> bool:
 
 
 def _write_checkpoint(page: Page, one: CheckpointSaid, run_id: str, above: Collection[int]) -> None:
-    page.line(f"{_VERB[one.decision]} {one.stream}", _VERDICT_STYLE.get(one.decision, ""))
+    page.line(f"{_VERB[one.decision]} {one.stream}", style_of(one.decision, one.outcome))
     for reason in one.reasons:
         _write_reason(page, reason, above)
     if one.decision == "pending":
@@ -178,8 +177,8 @@ def _write_reason(page: Page, reason: ReasonSaid, above: Collection[int]) -> Non
     if len(misses) > NEAR_MISSES_SHOWN:
         page.line(f"and {len(misses) - NEAR_MISSES_SHOWN} more near misses of these kinds", "dim", indent=4)
     if reason.keys and not reason.near_misses:
-        them = "it" if reason.keys_total == 1 else "them"
-        page.line(f"no DETAIL_GAP of this run comes near {them}", "dim", indent=4, hang=2)
+        them = "it" if reason.keys_total == 1 else "any of them"
+        page.line(f"no DETAIL_GAP of this run names {them}", "dim", indent=4, hang=2)
 
 
 def one_of_each(misses: Sequence[Said]) -> list[Said]:
@@ -197,8 +196,8 @@ def _write_standing(page: Page, one: CheckpointSaid, run_id: str) -> None:
         return
     commit = standing.last_commit
     if commit is None:
-        known = "in this ledger" if standing.all_seen else f"in the last {standing.runs_seen} runs"
-        staged = "this is the first run that staged it"
+        known = "up to this run" if standing.all_seen else f"in the {standing.runs_seen} runs up to this one"
+        staged = "which is the first that staged it"
         if standing.unmoved_runs > 1:
             staged = f"{standing.unmoved_runs} runs staged it, {standing.unmoved_since} the first"
         page.line(f"It has never moved {known}; {staged}.", indent=2, hang=2)
@@ -206,8 +205,8 @@ def _write_standing(page: Page, one: CheckpointSaid, run_id: str) -> None:
     if standing.unmoved_runs == 1:
         page.line("This is the first run in which it does not move.", indent=2, hang=2)
     elif standing.unmoved_runs:
-        runs = f"{standing.unmoved_runs} runs staged it"
-        page.line(f"It has not moved since {standing.unmoved_since}: {runs}.", indent=2, hang=2)
+        runs = f"{standing.unmoved_runs} runs staged it in vain, {standing.unmoved_since} the first"
+        page.line(f"It does not move: {runs}.", indent=2, hang=2)
     basis = _BASIS[commit.basis]
     page.line(f"It last moved in {_named(commit, run_id)} ({basis}):", indent=2, hang=2)
     cursor = f": {one.last_cursor}" if one.last_cursor else ""

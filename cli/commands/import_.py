@@ -59,6 +59,8 @@ def transcripts(path: Path) -> list[Path]:
         if not found:
             raise TranscriptError(f"{path}: expected transcripts (*.jsonl) in this folder, found none")
         return found
+    if not os.path.lexists(path) and str(path) == "-":
+        raise TranscriptError("standard input cannot be imported, as each file is read twice; name a file")
     if not os.path.lexists(path):
         raise TranscriptError(f"{path}: expected a transcript or a folder of them, found no such file")
     return [path]
@@ -106,7 +108,10 @@ class _Import:
             times = "1 time" if done.times_raised == 1 else f"{done.times_raised} times"
             say(f"{file}: {times} went back, raised to the last one known")
         if done.torn is not None:
-            say(f"{file}:{done.torn}: the last line is torn; it was kept, and the run left open")
+            say(
+                f"{file}:{done.torn}: the last line is torn; it was kept, and the run left open; "
+                "the whole file is then another run: import it into another ledger"
+            )
         if done.stopped is not None:
             say(f"{done.stopped}; the lines before it were kept, and the run left open")
         self.rows.append(

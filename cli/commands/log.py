@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from cli.render import print_lines, print_rows
 from cli.run_names import find_run
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import write_micros
+from ledger.core.json_reader import printable
 from ledger.replay.replay import dialect_named
 
 EXAMPLES = """Examples:
@@ -25,8 +26,6 @@ EXAMPLES = """Examples:
 COLUMNS = ("seq", "at", "origin", "session", "type", "stream", "told")
 ERASED = "[erased]"
 TOLD_WIDTH = 200
-
-T = TypeVar("T")
 
 
 class Speaker(StrEnum):
@@ -63,11 +62,14 @@ def log(
     with open_ledger(common) as store:
         found = find_run(store, run)
         entries = _told_of(
-            entry
-            for entry in store.entries(found.run_no, after=first - 1, through=last)
-            if (not type or entry.type in type)
-            and (not stream or entry.stream in stream)
-            and (not origin or entry.origin in origin)
+            (
+                entry
+                for entry in store.entries(found.run_no, after=first - 1, through=last)
+                if (not type or entry.type in type)
+                and (not stream or entry.stream in stream)
+                and (not origin or entry.origin in origin)
+            ),
+            lambda: store.entries(found.run_no),
         )
         if raw:
             print_lines(ERASED.encode() if entry.body is None else entry.body for entry in entries)
@@ -79,14 +81,16 @@ def log(
             print_rows(map(_whole, entries), (), common)
 
 
-def _told_of(entries: Iterable[T]) -> Iterator[T]:
-    """Pass the entries on, and say so where there are none."""
+def _told_of(entries: Iterable[Entry], all_of_them: Callable[[], Iterable[Entry]]) -> Iterator[Entry]:
+    """Pass the entries on, and say what there is instead where there are none."""
     empty = True
     for entry in entries:
         empty = False
         yield entry
     if empty:
-        say("no entry of the run is like that")
+        held = list(all_of_them())
+        types = ", ".join(sorted({printable(entry.type) for entry in held if entry.type}))
+        say(f"no entry of the run is like that; its {len(held)} entries are of the types {types}")
 
 
 def _told(entry: Entry, tell: Callable[[Entry], Mapping[str, str]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import typer
 from cli.decisions import decide_run, open_ledger
 from cli.exits import say
 from cli.options import Common
+from cli.page import some_of
 from cli.render import Row, print_rows
 from cli.run_names import is_called, short_program
 from ledger.core.decision import Checkpoint, Decision
@@ -28,7 +29,10 @@ EXAMPLES = """Examples:
 
 COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "records", "via")
 
-_FATES = ("committed", "commit", "failed", "not attempted", "withhold", "pending", "indeterminate")
+PROGRAMS_NAMED = 10
+
+_AGAINST = "committed against the rules"
+_FATES = ("committed", "commit", "failed", "not attempted", _AGAINST, "withhold", "pending", "indeterminate")
 _AGO = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -63,6 +67,9 @@ def runs(
     withheld: Annotated[
         bool, typer.Option("--withheld", help="Only with a checkpoint that is withheld.")
     ] = False,
+    differs: Annotated[
+        bool, typer.Option("--differs", help="Only where what happened is not what the rules say.")
+    ] = False,
     limit: Annotated[
         int, typer.Option("-n", "--limit", metavar="NUMBER", min=0, help="How many, at most; 0 for all.")
     ] = 20,
@@ -71,12 +78,16 @@ def runs(
     after = None if since is None else read_since(since, time.time())
     with open_ledger(common) as store:
         asked = (run for run in store.runs(since=after) if program is None or is_called(run, program))
-        rows = _newest(store, asked, limit, common.ruleset, lambda row: _is_asked(row, status, withheld))
+
+        def is_asked(row: Row) -> bool:
+            return (
+                (status is None or row["status"] == status)
+                and (not withheld or row["withheld"] > 0)
+                and (not differs or row["discrepancies"] > 0)
+            )
+
+        rows = _newest(store, asked, limit, common.ruleset, is_asked)
         print_rows(rows, COLUMNS, common)
-
-
-def _is_asked(row: Row, status: Status | None, withheld: bool) -> bool:
-    return (status is None or row["status"] == status) and (not withheld or row["withheld"] > 0)
 
 
 def read_since(text: str, now: float) -> int:
@@ -110,13 +121,20 @@ def _newest(
             shown += 1
             yield row
     if not shown:
-        say("no run is like that" if next(store.runs(), None) else "the ledger holds no run")
+        programs = sorted({short_program(run.program) for run in store.runs()})
+        named = some_of(programs[:PROGRAMS_NAMED], len(programs))
+        say(
+            f"no run is like that; the ledger holds runs of {named}"
+            if programs
+            else "the ledger holds no run"
+        )
 
 
 def _unread_row(run: RunRow) -> Row:
     """Return what was fixed at its opening of a run whose dialect this version does not know."""
     nothing = dict.fromkeys(("cause", "checkpoints", "staged", "eligible", "committed", "records", "entries"))
-    return {**_fixed(run), "status": f"unread ({run.dialect})", **nothing, "withheld": 0, "via": run.via}
+    counts = {"withheld": 0, "discrepancies": 0}
+    return {**_fixed(run), "status": f"unread ({run.dialect})", **nothing, **counts, "via": run.via}
 
 
 def _fixed(run: RunRow) -> Row:
@@ -140,6 +158,7 @@ def _row(run: RunRow, decision: Decision) -> Row:
         "eligible": decision.commit.eligible,
         "committed": decision.commit.committed,
         "withheld": sum(checkpoint.decision == "withhold" for checkpoint in decision.checkpoints),
+        "discrepancies": len(decision.discrepancies),
         "records": sum(records.accepted for records in decision.records),
         "entries": decision.through,
         "via": run.via,
@@ -150,4 +169,4 @@ def _fate(checkpoint: Checkpoint) -> str:
     """Return what became of a checkpoint that the rules commit, where it is recorded; else what they say."""
     if checkpoint.decision == "commit" and checkpoint.outcome is not None:
         return checkpoint.outcome.replace("_", " ")
-    return checkpoint.decision
+    return _AGAINST if checkpoint.outcome == "committed" else checkpoint.decision

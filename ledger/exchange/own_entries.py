@@ -106,10 +106,10 @@ def compare(held: Iterable[Entry], own: OwnEntries, run_id: str) -> Iterator[Ent
         mine = next(own, None)
         if mine is None:
             if entry.origin != OBSERVER:
-                raise _differs(run_id, entry.seq, "the file ends here")
+                raise _differs(run_id, entry.seq, "nothing more")
             yield entry
         elif what := _first_difference(entry, mine):
-            raise _differs(run_id, entry.seq, f"another {what}")
+            raise _differs(run_id, entry.seq, what)
 
 
 def _redact_remains(body: bytes, dialect: WireDialect) -> bytes:
@@ -136,13 +136,19 @@ def _observer_label(observation: Observation | None) -> Label:
 def _first_difference(held: Entry, own: Entry) -> str | None:
     if own.seq == 1:
         return _opening_difference(held, own)
+    if _is_torn(held) and not _is_torn(own):
+        return "a whole line where the ledger holds a torn one"
     if held.origin != own.origin:
-        return "origin"
+        return "another origin"
     if held.session != own.session:
-        return "session"
+        return "another session"
     if held.at != own.at:
-        return "at"
-    return None if held.body is None or held.body == own.body else "body"
+        return "another time"
+    return None if held.body is None or held.body == own.body else "another body"
+
+
+def _is_torn(entry: Entry) -> bool:
+    return entry.origin == OBSERVER and not entry.type
 
 
 def _opening_difference(held: Entry, own: Entry) -> str | None:
@@ -151,15 +157,15 @@ def _opening_difference(held: Entry, own: Entry) -> str | None:
         return None
     theirs, ours = decode_observation(held.body), decode_observation(own.body or b"")
     if not isinstance(theirs, RunOpened) or not isinstance(ours, RunOpened):
-        return "RUN_OPENED"
+        return "another RUN_OPENED"
     for name in ("dialect", "manifest", "trigger"):
         if getattr(theirs, name) != getattr(ours, name):
-            return name
+            return f"another {name}"
     return None
 
 
 def _differs(run_id: str, seq: int, what: str) -> DiffersError:
     return DiffersError(
-        f"run {run_id}: expected what the ledger already holds of it, found {what} at entry {seq}; "
+        f"run {run_id}: the ledger holds another run of this id: at entry {seq} the file has {what}; "
         "nothing was imported; import it into another ledger, or give the run another id"
     )

@@ -67,7 +67,7 @@ def _look_at(path: Path, *, create: bool) -> None:
     except FileNotFoundError:
         if not create:
             raise NotFoundError(
-                f"expected a ledger at {path}, found no such file; name another, or import or record a run"
+                f"expected a ledger at {path}, found no such file; name another, or import a run"
             ) from None
         if not path.absolute().parent.is_dir():
             raise NotFoundError(f"expected a folder for {path}, found none; make it first") from None
@@ -117,7 +117,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, create: bool, read_on
     if is_empty(connection):
         if read_only or not create:
             raise FormatError(
-                f"{name}: expected a ledger, found an empty file; name another, or import or record a run"
+                f"{name}: expected a ledger, found an empty file; name another, or import a run"
             )
         _create(connection)
     check_schema(connection, name)

@@ -187,6 +187,12 @@ def test_where_there_is_nothing_to_import_no_ledger_is_made(into: Path, tmp_path
     assert not into.exists()
 
 
+def test_standard_input_is_refused_and_says_why(into: Path) -> None:
+    done = call("-l", into, "import", "-")
+    assert (done.status, done.out) == (3, "")
+    assert "read twice; name a file" in done.err
+
+
 def test_a_folder_that_ends_in_jsonl_is_a_folder(into: Path, tmp_path: Path) -> None:
     whole(tmp_path / "odd.jsonl" / "run.jsonl")
     assert outcomes(bring_in(into, tmp_path / "odd.jsonl")) == [("run_odd", "imported")]

@@ -46,6 +46,7 @@ def test_no_entry_is_said_and_is_no_failure(samples: Path) -> None:
     done = call("-l", samples, "log", RUN, "--type", "NOTHING")
     assert (done.status, done.out) == (0, "")
     assert "no entry" in done.err
+    assert "DETAIL_COVERAGE, DETAIL_GAP, DONE" in done.err
 
 
 def test_raw_is_the_line_byte_for_byte(samples: Path) -> None:

@@ -132,7 +132,7 @@ def test_options_before_and_after_the_verb_agree_and_after_wins(
 ) -> None:
     done = call(*(word.format(ledger=samples) for word in words))
     assert done.status == 0, done.err
-    assert len(done.json) == 16
+    assert len(done.json) == 17
 
 
 def test_options_stand_before_each_word_of_a_command() -> None:

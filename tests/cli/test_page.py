@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.page import Page, visible
+from cli.page import Page, style_of, visible
 
 RISKY = [
     "\x1b[31m",
@@ -87,3 +87,21 @@ def test_columns_hold_together_when_a_cell_holds_a_line_feed() -> None:
     sheet = page()
     sheet.columns([("NAME", "N"), ("a\nb", "1"), ("c", "2")])
     assert sheet.text() == "NAME  N\na\\nb  1\nc     2\n"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "style"),
+    [
+        ("commit", None, "good"),
+        ("commit", "committed", "good"),
+        ("commit", "failed", "bad"),
+        ("commit", "not_attempted", "bad"),
+        ("withhold", None, "bad"),
+        ("withhold", "committed", "bad"),
+        ("pending", None, "warn"),
+        ("indeterminate", None, "warn"),
+        ("indeterminate", "committed", "bad"),
+    ],
+)
+def test_only_what_went_as_the_rules_say_looks_good(verdict: str, outcome: str | None, style: str) -> None:
+    assert style_of(verdict, outcome) == style

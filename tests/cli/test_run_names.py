@@ -41,7 +41,7 @@ def test_a_run_is_named(samples: Path, name: str, run_id: str) -> None:
         ("run_chatter_041", "run_chatter_0412, run_chatter_0413"),
         ("run_chatter_0421", "did you mean run_chatter_041"),
         ("quite different", "runledger runs"),
-        ("@17", "16"),
+        ("@18", "17"),
         ("@latest:nobody", "chatter"),
         ("@latest:chater", "chatter"),
         ("@oldest", "@oldest"),

@@ -20,7 +20,7 @@ def ids(ledger: Path, *words: str) -> list[str]:
 
 def test_the_newest_comes_first(samples: Path) -> None:
     opened = [row["opened"] for row in call("-l", samples, "runs", "-o", "json").json]
-    assert len(opened) == 16
+    assert len(opened) == 17
     assert opened == sorted(opened, reverse=True)
 
 
@@ -31,6 +31,10 @@ def test_a_row_says_what_the_rules_say(samples: Path) -> None:
     assert (row["program"], row["records"], row["entries"]) == ("groupme", 10, 42)
     assert rows["run_chatter_0412"]["cause"] == "checkpoint_store_failed"
     assert rows["run_chatter_0412"]["committed"] == 1
+    assert rows["run_chatter_0412"]["checkpoints"] == "1 committed, 1 failed, 1 not attempted"
+    against = rows["run_noticeboard_0031"]
+    assert (against["discrepancies"], against["withheld"], against["committed"]) == (1, 1, 2)
+    assert against["checkpoints"] == "1 committed, 1 committed against the rules"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,8 @@ def test_a_row_says_what_the_rules_say(samples: Path) -> None:
             ("--withheld", "--status", "succeeded", "--program", "chatter"),
             ["run_chatter_0414", "run_chatter_0413"],
         ),
+        (("--differs",), ["run_noticeboard_0031"]),
+        (("--differs", "--program", "chatter"), []),
         (("--since", "2026-11-18"), ["run_chatter_0418", "run_portal_0007"]),
         (("--since", "2026-11-18T21:30:00Z"), ["run_chatter_0418", "run_portal_0007"]),
         (("--since", "2026-11-18T21:30:00.000001Z"), ["run_chatter_0418"]),
@@ -69,9 +75,9 @@ def test_withheld_are_the_runs_with_a_checkpoint_withheld(samples: Path) -> None
 
 
 def test_limit_0_is_all_and_the_limit_is_said_only_where_it_cuts(samples: Path) -> None:
-    assert len(ids(samples, "--limit", "0")) == 16
-    assert "--limit" in call("-l", samples, "runs", "--limit", "15").err
-    assert call("-l", samples, "runs", "--limit", "16").err == ""
+    assert len(ids(samples, "--limit", "0")) == 17
+    assert "--limit" in call("-l", samples, "runs", "--limit", "16").err
+    assert call("-l", samples, "runs", "--limit", "17").err == ""
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,7 @@ def test_no_run_is_said_and_is_no_failure(samples: Path, tmp_path: Path) -> None
     done = call("-l", samples, "runs", "--program", "nobody")
     assert (done.status, done.out) == (0, "")
     assert "no run is like that" in done.err
+    assert "apple_contacts, chatter, google-maps" in done.err
     SqliteStore.open(tmp_path / "l.db", create=True).close()
     assert "holds no run" in call("-l", tmp_path / "l.db", "runs").err
     assert call("-l", tmp_path / "l.db", "runs", "-o", "json").json == []

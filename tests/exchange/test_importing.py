@@ -369,6 +369,12 @@ def test_an_import_that_was_killed_is_completed(path: Path, kept: int) -> None:
     assert bodies(cut) == bodies(whole)
 
 
+def test_the_whole_file_after_its_torn_copy_is_refused_and_says_why(store: Store, path: Path) -> None:
+    run(store, path, HEADER, LINES[0], LINES[1][:20], end=b"")
+    with pytest.raises(DiffersError, match="at entry 3 the file has a whole line"):
+        run(store, path, HEADER, *LINES)
+
+
 OTHERS = [
     ([HEADER.replace("1e2", "2e2"), *LINES], 1, "another manifest"),
     ([HEADER.replace("proactive", "single_use"), *LINES], 1, "another trigger"),
@@ -378,9 +384,9 @@ OTHERS = [
         3,
         "another session",
     ),
-    ([HEADER, *LINES[:2], wire(4, '{"type":"DONE"}'), EXIT], 4, "another at"),
+    ([HEADER, *LINES[:2], wire(4, '{"type":"DONE"}'), EXIT], 4, "another time"),
     ([HEADER, *LINES[:2], wire(3, '{"type": "DONE"}'), EXIT], 4, "another body"),
-    ([HEADER, *LINES[:2]], 4, "the file ends here"),
+    ([HEADER, *LINES[:2]], 4, "nothing more"),
     ([HEADER, *LINES, wire(9, "more")], 6, "another origin"),
 ]
 
@@ -391,7 +397,7 @@ def test_other_content_under_a_known_id_is_refused_by_its_first_entry(
 ) -> None:
     run(store, path, HEADER, *LINES)
     before = bodies(store)
-    with pytest.raises(DiffersError, match=f"run run_1: .* found {what} at entry {seq};"):
+    with pytest.raises(DiffersError, match=f"run run_1: .* at entry {seq} the file has {what};"):
         run(store, path, *lines)
     assert bodies(store) == before
 

@@ -32,7 +32,7 @@ _TELLING: Mapping[str, tuple[str, ...]] = {
     "STREAM_EVIDENCE": ("stream", "considered", "outcomes"),
     "PROGRESS": ("stream", "message", "count", "total"),
     "DONE": ("status", "records_emitted", "error.code", "error.message", "error.retryable"),
-    "START": ("run_id", "collection_mode", "scope.streams"),
+    "START": ("run_id", "collection_mode", "state", "scope.streams"),
 }
 
 

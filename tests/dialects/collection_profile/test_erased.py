@@ -193,6 +193,19 @@ def test_an_erased_line_about_a_stream_out_of_scope_still_breaks_the_protocol(li
     assert committable(erased) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [(coverage("c", "p"), "coverage_of_child"), (evidence("d"), "evidence_of_no_child")],
+    ids=["a report of a child", "evidence of a detail stream"],
+)
+def test_an_erased_line_that_its_stream_may_not_send_still_breaks_the_protocol(
+    line: Message, code: str
+) -> None:
+    for one in (line, Erased(line)):
+        decision = succeeded(ONE, *STATES, REPORT, one)
+        assert (decision.status, [v.code for v in decision.violations]) == ("failed", [code])
+
+
 # Observations: what they are is in their columns.
 
 COMMITTED = CheckpointCommitted(stream="a", namespace="global", cursor_seq=3)

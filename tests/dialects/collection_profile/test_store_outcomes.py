@@ -122,6 +122,7 @@ DISCREPANCIES: list[tuple[str, list[Step], tuple[str, str | None]]] = [
     ("never staged", [committed("zzz", 4)], ("committed_though_not_staged", "zzz")),
     ("none committed", [CLOSED], ("not_committed_though_eligible", "c")),
     ("one left out", [*ALL_THREE[:2], CLOSED], ("not_committed_though_eligible", "c")),
+    ("out of order", [committed("b", 5), committed("a", 4)], ("committed_out_of_order", "a")),
     ("before durable", [RecordsDurable(through_seq=2), *ALL_THREE[:1]], ("committed_before_durable", "a")),
 ]
 
