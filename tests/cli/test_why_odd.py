@@ -239,10 +239,10 @@ def test_how_far_back_was_looked_is_said_where_it_was_not_all(
 ) -> None:
     for day in range(1, 6):
         bring(into, run_of_day(tmp_path, day, well=day == 1))
-    monkeypatch.setattr("cli.commands.why.EARLIER_RUNS", 3)
+    monkeypatch.setattr("cli.audit.EARLIER_RUNS", 3)
     assert "It has never moved in the 4 runs up to this one" in why(into, "@latest")
-    monkeypatch.setattr("cli.commands.why.EARLIER_RUNS", 50)
-    monkeypatch.setattr("cli.commands.why.EARLIER_ENTRIES", 1)
+    monkeypatch.setattr("cli.audit.EARLIER_RUNS", 50)
+    monkeypatch.setattr("cli.audit.EARLIER_ENTRIES", 1)
     assert "It has never moved in the 2 runs up to this one" in why(into, "@latest")
 
 
