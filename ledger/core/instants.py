@@ -85,3 +85,28 @@ def write_micros(at: int) -> str:
     except OverflowError:
         return str(at)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.year > 999 else moment.isoformat()
+
+
+class RisingTimes:
+    """Times that never go back: one that would is raised to the last one known; unknown ones (0) stay so.
+
+    Attributes:
+        last: the last time known, microseconds since the epoch, UTC; 0 where none is.
+        raised: how many went back.
+    """
+
+    __slots__ = ("last", "raised")
+
+    def __init__(self, first: int) -> None:
+        self.last = first
+        self.raised = 0
+
+    def next(self, at: int) -> int:
+        """Return the time to file the next thing under."""
+        if at == 0:
+            return 0
+        if self.last and at < self.last:
+            self.raised += 1
+            return self.last
+        self.last = at
+        return at

@@ -137,7 +137,7 @@ def _survey(
     return _Survey(
         header=header,
         opening=opening,
-        run=_run_row(opened, opening.at),
+        run=RunRow.of(opened, opening.at, via="imported"),
         documents=_documents(header, opened),
         through=checked.through,
         closes=header.whole and not (checked.closed or checked.torn or checked.stopped),
@@ -190,18 +190,6 @@ def _opening_entry(header: Header, opened: RunOpened, body: bytes, first_at: int
     at = header.opened.at if header.opened is not None else None
     salt = header.opened.salt if header.opened is not None else None
     return Entry(1, first_at if at is None else at, OBSERVER, "", observation_type(opened), "", body, salt)
-
-
-def _run_row(opened: RunOpened, at: int) -> RunRow:
-    return RunRow(
-        run_id=opened.run_id,
-        dialect=opened.dialect,
-        program=opened.program,
-        namespace=opened.namespace or "",
-        trigger=opened.trigger.kind,
-        via="imported",
-        opened_at=at,
-    )
 
 
 def _documents(header: Header, opened: RunOpened) -> tuple[DocumentRow, ...]:
@@ -268,7 +256,7 @@ def _imported(
         outcome=outcome,
         entries=entries,
         appended=appended,
-        times_raised=own.times_raised,
+        times_raised=own.times.raised,
         torn=survey.torn,
         stopped=survey.stopped,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ledger.core.dialect import Label, WireDialect
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
+from ledger.core.instants import RisingTimes
 from ledger.core.observations import (
     Observation,
     RunClosed,
@@ -30,8 +31,7 @@ class OwnEntries(Iterator[Entry]):
 
     Attributes:
         seq: of the entry given last.
-        at: the last time known, 0 where none is.
-        times_raised: how many times went back.
+        times: of the entries given so far.
     """
 
     def __init__(self, opening: Entry, lines: Iterator[TranscriptLine], dialect: WireDialect) -> None:
@@ -39,20 +39,18 @@ class OwnEntries(Iterator[Entry]):
         self._lines = lines
         self._dialect = dialect
         self.seq = 0
-        self.at = 0
-        self.times_raised = 0
+        self.times = RisingTimes(opening.at)
 
     def __next__(self) -> Entry:
         if self.seq == 0:
             self.seq = 1
-            self.at = self._opening.at
             return self._opening
         line = next(self._lines)
         self.seq += 1
         body, label = redact_and_label(line, self._dialect)
         return Entry(
             self.seq,
-            self._raised(line.at),
+            self.times.next(line.at),
             line.origin,
             line.session,
             label.type,
@@ -65,16 +63,7 @@ class OwnEntries(Iterator[Entry]):
         """Return RUN_CLOSED as the entry of this number, at the last time known."""
         closed = RunClosed()
         body = encode_observation(closed)
-        return Entry(seq, self.at, OBSERVER, "", observation_type(closed), "", body)
-
-    def _raised(self, at: int) -> int:
-        if at == 0:
-            return 0
-        if self.at and at < self.at:
-            self.times_raised += 1
-            return self.at
-        self.at = at
-        return at
+        return Entry(seq, self.times.last, OBSERVER, "", observation_type(closed), "", body)
 
 
 def redact_and_label(line: TranscriptLine, dialect: WireDialect) -> tuple[bytes, Label]:

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER, Entry, Origin
+from ledger.core.instants import RisingTimes
 from ledger.core.observations import (
     CheckpointCommitFailed,
     CheckpointCommitted,
@@ -51,7 +52,6 @@ class RunRecorder:
 
     Attributes:
         run: the run, as the store numbered it.
-        times_raised: how many times went back and were raised to the time before.
     """
 
     def __init__(
@@ -83,10 +83,9 @@ class RunRecorder:
         self._buffer: list[Entry] = []
         self._bytes = 0
         self._since = 0.0
-        self._last_at = at
-        self.times_raised = 0
+        self._times = RisingTimes(at)
         entry = Entry(1, at, OBSERVER, "", observation_type(opened), "", encode_observation(opened))
-        self.run = store.open_run(_run_row(opened, at), [entry], documents)
+        self.run = store.open_run(RunRow.of(opened, at, via=opened.via), [entry], documents)
         self._seq = 1
 
     def __enter__(self) -> "RunRecorder":
@@ -96,6 +95,11 @@ class RunRecorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.flush()
+
+    @property
+    def times_raised(self) -> int:
+        """How many times went back and were raised to the last one known."""
+        return self._times.raised
 
     @property
     def seq(self) -> int:
@@ -153,7 +157,7 @@ class RunRecorder:
         return max(0.0, self._since + BATCH_SECONDS - self._clock())
 
     def _add(self, at: int, origin: Origin, session: str, kind: str, stream: str, body: bytes) -> Entry:
-        entry = Entry(self._seq + 1, self._raised(at), origin, session, kind, stream, body)
+        entry = Entry(self._seq + 1, self._times.next(at), origin, session, kind, stream, body)
         if not self._buffer:
             self._since = self._clock()
         self._buffer.append(entry)
@@ -164,24 +168,3 @@ class RunRecorder:
         else:
             self.flush_if_due()
         return entry
-
-    def _raised(self, at: int) -> int:
-        if at == 0:
-            return 0
-        if self._last_at and at < self._last_at:
-            self.times_raised += 1
-            return self._last_at
-        self._last_at = at
-        return at
-
-
-def _run_row(opened: RunOpened, at: int) -> RunRow:
-    return RunRow(
-        run_id=opened.run_id,
-        dialect=opened.dialect,
-        program=opened.program,
-        namespace=opened.namespace or "",
-        trigger=opened.trigger.kind,
-        via=opened.via,
-        opened_at=at,
-    )

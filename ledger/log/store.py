@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from ledger.core.entries import Entry
+from ledger.core.observations import RunOpened
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,19 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str
     via: str
     opened_at: int
+
+    @classmethod
+    def of(cls, opened: RunOpened, at: int, *, via: str) -> "RunRow":
+        """Return the row of a run that was opened so, at a time in microseconds since the epoch, UTC."""
+        return cls(
+            run_id=opened.run_id,
+            dialect=opened.dialect,
+            program=opened.program,
+            namespace=opened.namespace or "",
+            trigger=opened.trigger.kind,
+            via=via,
+            opened_at=at,
+        )
 
 
 class TreeHead(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.core.instants import read_instant, read_micros, write_micros
+from ledger.core.instants import RisingTimes, read_instant, read_micros, write_micros
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -121,3 +121,21 @@ def test_finer_digits_than_microseconds_are_cut_off() -> None:
 @pytest.mark.parametrize("at", [2**62, -(2**62)])
 def test_a_time_outside_the_calendar_prints_as_its_number(at: int) -> None:
     assert write_micros(at) == str(at)
+
+
+@pytest.mark.parametrize(
+    ("first", "given", "filed", "raised"),
+    [
+        (5, [6, 6, 9], [6, 6, 9], 0),
+        (5, [4, 7, 1, 8], [5, 7, 7, 8], 2),
+        (5, [0, 3, 0], [0, 5, 0], 1),
+        (0, [3, 0, 2], [3, 0, 3], 1),
+        (-9, [-12, -3, -4], [-9, -3, -3], 2),
+    ],
+)
+def test_times_never_go_back_and_unknown_ones_stay_unknown(
+    first: int, given: list[int], filed: list[int], raised: int
+) -> None:
+    times = RisingTimes(first)
+    assert [times.next(at) for at in given] == filed
+    assert times.raised == raised
