@@ -115,7 +115,9 @@ def _print_table(
     heads = [name.upper().replace("_", " ") for name in names]
     measured = [_cells(row, names) for row in first]
     widths = [max(map(columns_of, column)) for column in zip(heads, *measured, strict=True)]
-    room = page.width - sum(widths[:-1]) - 2 * len(widths[:-1]) if is_cut and sys.stdout.isatty() else 0
+    room = 0
+    if is_cut and sys.stdout.isatty():
+        room = max(_NARROWEST, page.width - sum(widths[:-1]) - 2 * len(widths[:-1]))
     sys.stdout.write(page.style(_line(heads, widths, room), "dim") + "\n")
     for cells in chain(measured, (_cells(row, names) for row in rows)):
         sys.stdout.write(_line(cells, widths, room) + "\n")
@@ -127,9 +129,9 @@ def _cells(row: Row, names: Sequence[str]) -> list[str]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
-    """Set cells under each other; the last is cut where a terminal has room for some of it."""
+    """Set cells under each other; the last is cut to the room that there is, unless that is 0."""
     *inner, last = cells
-    if room >= _NARROWEST:
+    if room:
         last = cut(last, room)
     return "  ".join([*map(pad, inner, widths), last]).rstrip()
 

@@ -33,7 +33,8 @@ NEAR_MISSES_SHOWN = 4
 def write_why(page: Page, explained: Explanation) -> None:
     """Write an explanation on a page."""
     page.line(f"{explained.run_id}  {explained.program or '(program not known)'}", "bold")
-    style = _STATUS_STYLE.get(explained.status, "bad")
+    differs = explained.differs or any(one.differs for one in explained.checkpoints)
+    style = "bad" if differs else _STATUS_STYLE.get(explained.status, "bad")
     opened = f", opened {explained.opened[:19]}Z" if explained.opened else ""
     size = "1 entry" if explained.through == 1 else f"{explained.through} entries"
     page.line(f"{explained.status.upper()} under {explained.ruleset}, {size}{opened}", style)
@@ -76,6 +77,8 @@ def _write_cause(page: Page, explained: Explanation) -> None:
         owed = f" (owed by the {cause.by})" if cause.by in ("program", "runtime") else ""
         page.line(f"{cause.demand}{owed}", "dim", indent=2, hang=2)
     _write_entries(page, cause.entries, cause.entries_total, 2)
+    if cause.demand and any(entry.seq < explained.through for entry in cause.entries[-1:]):
+        page.line("Lines after it stay in the log and change nothing.", "dim", indent=2, hang=2)
     for miss in explained.cause_near_misses:
         _write_near_miss(page, miss, 2)
     if explained.recovery is not None:
@@ -165,7 +168,9 @@ def _write_reason(page: Page, reason: ReasonSaid, above: Collection[int]) -> Non
     if reason.keys:
         keys = [cut(visible(key), KEY_WIDTH) for key in reason.keys[:KEYS_SHOWN]]
         page.line(f"keys at fault: {some_of(keys, reason.keys_total)}", "name", indent=4, hang=2)
-    if reason.entries and all(entry.seq in above for entry in reason.entries):
+    if not reason.entries:
+        page.line("no entry: the reason is what the log does not hold", "dim", indent=4, hang=2)
+    elif all(entry.seq in above for entry in reason.entries):
         numbers = entries_of([entry.seq for entry in reason.entries], reason.entries_total)
         page.line(f"{numbers}, shown above", indent=4, hang=2)
     else:
@@ -195,18 +200,19 @@ def _write_standing(page: Page, one: CheckpointSaid, run_id: str) -> None:
     if standing is None:
         return
     commit = standing.last_commit
+    it = "It" if one.outcome is not None else "By the rules it"
     if commit is None:
         known = "up to this run" if standing.all_seen else f"in the {standing.runs_seen} runs up to this one"
         staged = "which is the first that staged it"
         if standing.unmoved_runs > 1:
             staged = f"{standing.unmoved_runs} runs staged it, {standing.unmoved_since} the first"
-        page.line(f"It has never moved {known}; {staged}.", indent=2, hang=2)
+        page.line(f"{it} has never moved {known}; {staged}.", indent=2, hang=2)
         return
     if standing.unmoved_runs == 1:
-        page.line("This is the first run in which it does not move.", indent=2, hang=2)
+        page.line(f"{it} does not move; this is the first such run.", indent=2, hang=2)
     elif standing.unmoved_runs:
         runs = f"{standing.unmoved_runs} runs staged it in vain, {standing.unmoved_since} the first"
-        page.line(f"It does not move: {runs}.", indent=2, hang=2)
+        page.line(f"{it} does not move: {runs}.", indent=2, hang=2)
     basis = _BASIS[commit.basis]
     page.line(f"It last moved in {_named(commit, run_id)} ({basis}):", indent=2, hang=2)
     cursor = f": {one.last_cursor}" if one.last_cursor else ""

@@ -23,7 +23,8 @@ EXAMPLES = """Examples:
 
   runledger -l audit.db import sample_runs other/run.jsonl"""
 
-COLUMNS = ("run_id", "outcome", "entries", "times_raised", "torn", "file")
+COLUMNS = ("run_id", "outcome", "entries", "appended", "times_raised", "torn", "stopped", "file")
+_OPTIONAL = ("appended", "times_raised", "torn", "stopped")
 
 
 def import_(
@@ -41,7 +42,7 @@ def import_(
             with open_ledger(common, write=True) as store:
                 work.bring_in(store, found, color=common.color)
     finally:
-        print_rows(work.rows, COLUMNS, common, optional=("times_raised", "torn"))
+        print_rows(work.rows, COLUMNS, common, optional=_OPTIONAL)
     if work.rows and common.output is Output.TEXT and sys.stderr.isatty():
         say(f"next: {common.next_command('why', work.rows[-1]['run_id'])}")
     if work.status:

@@ -15,6 +15,7 @@ from cli.run_names import find_run
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import printable
+from ledger.errors import UsageError
 from ledger.replay.replay import dialect_named
 
 EXAMPLES = """Examples:
@@ -59,6 +60,8 @@ def log(
     raw: Annotated[bool, typer.Option("--raw", help="Print the bodies alone, byte for byte.")] = False,
 ) -> None:
     """Print the entries of a run: every line, and every observation."""
+    if last is not None and last < first:
+        raise UsageError(f"expected --to at or after --from; found --from {first} and --to {last}")
     with open_ledger(common) as store:
         found = find_run(store, run)
         entries = _told_of(

@@ -27,7 +27,7 @@ EXAMPLES = """Examples:
 
   runledger runs --program groupme --since 7d -o json"""
 
-COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "records", "via")
+COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "accepted", "via")
 
 PROGRAMS_NAMED = 10
 
@@ -68,7 +68,7 @@ def runs(
         bool, typer.Option("--withheld", help="Only with a checkpoint that is withheld.")
     ] = False,
     differs: Annotated[
-        bool, typer.Option("--differs", help="Only where what happened is not what the rules say.")
+        bool, typer.Option("--differs", help="Only where what was done is against the rules.")
     ] = False,
     limit: Annotated[
         int, typer.Option("-n", "--limit", metavar="NUMBER", min=0, help="How many, at most; 0 for all.")
@@ -132,7 +132,9 @@ def _newest(
 
 def _unread_row(run: RunRow) -> Row:
     """Return what was fixed at its opening of a run whose dialect this version does not know."""
-    nothing = dict.fromkeys(("cause", "checkpoints", "staged", "eligible", "committed", "records", "entries"))
+    nothing = dict.fromkeys(
+        ("cause", "checkpoints", "staged", "eligible", "committed", "accepted", "entries")
+    )
     counts = {"withheld": 0, "discrepancies": 0}
     return {**_fixed(run), "status": f"unread ({run.dialect})", **nothing, **counts, "via": run.via}
 
@@ -159,7 +161,7 @@ def _row(run: RunRow, decision: Decision) -> Row:
         "committed": decision.commit.committed,
         "withheld": sum(checkpoint.decision == "withhold" for checkpoint in decision.checkpoints),
         "discrepancies": len(decision.discrepancies),
-        "records": sum(records.accepted for records in decision.records),
+        "accepted": sum(records.accepted for records in decision.records),
         "entries": decision.through,
         "via": run.via,
     }

@@ -24,6 +24,9 @@ from ledger.exchange.transcript import TranscriptLine
 _LINE_MEMBER = b'"line":'
 
 
+_CLOSED = observation_type(RunClosed())
+
+
 class OwnEntries(Iterator[Entry]):
     """Entry 1 and then one entry a line, made as they are asked for.
 
@@ -127,6 +130,8 @@ def _first_difference(held: Entry, own: Entry) -> str | None:
         return _opening_difference(held, own)
     if _is_torn(held) and not _is_torn(own):
         return "a whole line where the ledger holds a torn one"
+    if held.type == _CLOSED and own.type != _CLOSED:
+        return "more, where the ledger holds the end of the run"
     if held.origin != own.origin:
         return "another origin"
     if held.session != own.session:

@@ -25,7 +25,6 @@ def seqs(ledger: Path, *words: str) -> list[int]:
         (("--from", "5", "--to", "7"), [5, 6, 7]),
         (("--from", "12"), [12]),
         (("--to", "2"), [1, 2]),
-        (("--from", "9", "--to", "3"), []),
         (("--from", "99999999999999"), []),
         (("--type", "STATE"), [8, 9]),
         (("--type", "STATE", "--type", "DETAIL_GAP"), [5, 8, 9]),
@@ -47,6 +46,12 @@ def test_no_entry_is_said_and_is_no_failure(samples: Path) -> None:
     assert (done.status, done.out) == (0, "")
     assert "no entry" in done.err
     assert "DETAIL_COVERAGE, DETAIL_GAP, DONE" in done.err
+
+
+def test_a_range_that_ends_before_it_begins_is_wrong_usage(samples: Path) -> None:
+    done = call("-l", samples, "log", RUN, "--from", "9", "--to", "3")
+    assert (done.status, done.out) == (2, "")
+    assert "--to at or after --from" in done.err
 
 
 def test_raw_is_the_line_byte_for_byte(samples: Path) -> None:

@@ -107,6 +107,10 @@ def test_the_last_column_is_cut_at_a_narrow_terminal_and_nowhere_else(
     print_rows(long, COLUMNS, common(Output.TEXT))
     cut, whole = terminal.getvalue().splitlines()[1::2]
     assert cut == "1    " + "x" * 34 + "…"
+    monkeypatch.setenv("COLUMNS", "10")
+    monkeypatch.setattr(sys, "stdout", narrow := Terminal())
+    print_rows(long, COLUMNS, common(Output.TEXT), is_cut=True)
+    assert narrow.getvalue().splitlines()[1] == "1    " + "x" * 19 + "…"
     assert whole == "1    " + "x" * 100
 
 

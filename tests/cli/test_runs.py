@@ -28,7 +28,7 @@ def test_a_row_says_what_the_rules_say(samples: Path) -> None:
     rows = {row["run_id"]: row for row in call("-l", samples, "runs", "-o", "json").json}
     row = rows["run_groupme-2-blobs-down"]
     assert (row["status"], row["staged"], row["eligible"], row["withheld"]) == ("succeeded", 4, 2, 2)
-    assert (row["program"], row["records"], row["entries"]) == ("groupme", 10, 42)
+    assert (row["program"], row["accepted"], row["entries"]) == ("groupme", 10, 42)
     assert rows["run_chatter_0412"]["cause"] == "checkpoint_store_failed"
     assert rows["run_chatter_0412"]["committed"] == 1
     assert rows["run_chatter_0412"]["checkpoints"] == "1 committed, 1 failed, 1 not attempted"

@@ -216,7 +216,7 @@ def test_of_nine_runs_that_did_not_move_it_the_first_is_named_and_the_last_curso
     for day in range(1, 12):
         bring(into, run_of_day(tmp_path, day, well=day <= 2))
     page = why(into, "@latest")
-    assert "It does not move: 9 runs staged it in vain, run_03 the first." in page
+    assert "By the rules it does not move: 9 runs staged it in vain, run_03 the first." in page
     assert "It last moved in run_02 of 2026-12-02T00:00:00Z" in page
     assert 'cursor of entry 4: {"day":2}' in page
 
@@ -224,7 +224,8 @@ def test_of_nine_runs_that_did_not_move_it_the_first_is_named_and_the_last_curso
 def test_the_history_ends_with_the_run_that_was_asked_about(into: Path, tmp_path: Path) -> None:
     for day, well in ((1, False), (2, False), (3, True)):
         bring(into, run_of_day(tmp_path, day, well=well))
-    assert "It has never moved up to this run; 2 runs staged it, run_01 the first." in why(into, "run_02")
+    page = why(into, "run_02")
+    assert "By the rules it has never moved up to this run; 2 runs staged it, run_01 the first." in page
 
 
 def test_runs_of_other_namespaces_are_another_history(into: Path, tmp_path: Path) -> None:
@@ -240,10 +241,10 @@ def test_how_far_back_was_looked_is_said_where_it_was_not_all(
     for day in range(1, 6):
         bring(into, run_of_day(tmp_path, day, well=day == 1))
     monkeypatch.setattr("cli.audit.EARLIER_RUNS", 3)
-    assert "It has never moved in the 4 runs up to this one" in why(into, "@latest")
+    assert "By the rules it has never moved in the 4 runs up to this one" in why(into, "@latest")
     monkeypatch.setattr("cli.audit.EARLIER_RUNS", 50)
     monkeypatch.setattr("cli.audit.EARLIER_ENTRIES", 1)
-    assert "It has never moved in the 2 runs up to this one" in why(into, "@latest")
+    assert "By the rules it has never moved in the 2 runs up to this one" in why(into, "@latest")
 
 
 def test_a_program_that_is_not_known_has_no_history(into: Path, tmp_path: Path) -> None:

@@ -387,7 +387,7 @@ OTHERS = [
     ([HEADER, *LINES[:2], wire(4, '{"type":"DONE"}'), EXIT], 4, "another time"),
     ([HEADER, *LINES[:2], wire(3, '{"type": "DONE"}'), EXIT], 4, "another body"),
     ([HEADER, *LINES[:2]], 4, "nothing more"),
-    ([HEADER, *LINES, wire(9, "more")], 6, "another origin"),
+    ([HEADER, *LINES, wire(9, "more")], 6, "more, where the ledger holds the end of the run"),
 ]
 
 

@@ -98,6 +98,7 @@ FAULTS: Mapping[str, str] = {
     "line_after_close": "A line was recorded after the run was closed; it changes nothing.",
     "line_after_decision": "The connector spoke after the decision; that changes nothing.",
     "run_opened_twice": "The log opens this run a second time; the first opening stands.",
+    "transcript_torn": "The transcript ended in half a line; what was left of the line is kept.",
     "observation_unreadable": "An observation that this version cannot read.",
 }
 """Violations, refusals and findings."""

@@ -120,6 +120,7 @@ CLAUSES: Mapping[str, str] = {
     "log/closing": "Nothing of a run comes after it was closed.",
     "log/refusal": "A run that the runtime refused did not run.",
     "log/observation": "An observation is one that this version knows.",
+    "log/transcript": "A transcript ends with a whole line.",
     "log/erasure": "An erased body is unknown; what rests on it is not guessed.",
 }
 """Every clause by id."""

@@ -57,11 +57,17 @@ def take_observation(state: State, entry: Entry) -> None:
         return
     observation = decode_observation(entry.body)
     if observation is None:
-        detail = {"type": entry.type}
-        fault = Fault(code="observation_unreadable", clause="log/observation", by="observer", detail=detail)
-        state.note(fault, entry.seq)
+        state.note(_unreadable(entry), entry.seq)
     else:
         observe(state, entry, observation)
+
+
+def _unreadable(entry: Entry) -> Fault:
+    """Return the finding on an observer's entry that is no observation; without a type it is a torn line."""
+    if not entry.type:
+        return Fault(code="transcript_torn", clause="log/transcript", by="observer")
+    detail = {"type": entry.type}
+    return Fault(code="observation_unreadable", clause="log/observation", by="observer", detail=detail)
 
 
 def note_unread(state: State, entry: Entry) -> None:

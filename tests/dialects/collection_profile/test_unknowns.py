@@ -166,5 +166,13 @@ def test_an_observation_that_this_version_does_not_know_is_a_finding() -> None:
     assert findings(decision) == {"observation_unreadable": (8,)}
 
 
+def test_the_torn_end_of_a_transcript_is_a_finding_of_its_own() -> None:
+    drawn = run(A, *WHOLE)
+    drawn.entries.append(Entry(8, 0, OBSERVER, "", "", "", b'{"at":"2026-11-30T00:'))
+    decision = drawn.decided()
+    assert decision.status == "succeeded"
+    assert findings(decision) == {"transcript_torn": (8,)}
+
+
 def test_progress_alone_makes_a_run() -> None:
     assert decide(A, start("a"), progress(), done(), exited(0)).status == "succeeded"

@@ -23,7 +23,8 @@ def faces_no_coverage_verdict(state: State, plan: Plan, checkpoint: str) -> Iter
     if checkpoint in plan.detail_parents:
         covered = (plan.declared(stream) for stream in plan.covers.get(checkpoint, ()))
         details = [one.name for one in covered if one is not None and one.parent_streams]
-        yield Reason(code="restart_detail_parent", clause="restart/2", stream=printable(details[0]))
+        lost = [state.controller_lost.entry] if state.controller_lost is not None else []
+        yield _reason("restart_detail_parent", "restart/2", details[0], lost, len(lost))
 
 
 @rule("restart/3")
@@ -35,7 +36,7 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     """
     covered = plan.covered_by(checkpoint)
     for (stream, _), owed in state.gaps.owed(covered, checkpoint).items():
-        yield _reason("restart_gap_pending", stream, owed.first, owed.total)
+        yield _reason("restart_gap_pending", "restart/3", stream, owed.first, owed.total)
     for stream in state.reporting.get(checkpoint, ()):
         report = state.reports[stream, checkpoint]
         if (unproven := shortfall(state, report, "restart_coverage_unproven", "restart/3")) is not None:
@@ -44,19 +45,19 @@ def nothing_is_owed(state: State, plan: Plan, checkpoint: str) -> Iterator[Reaso
     for parent in declared.parent_streams if declared is not None and checkpoint in plan.streams else ():
         own = state.reports.get((checkpoint, parent))
         if own is None:
-            yield _reason("restart_coverage_missing", checkpoint, [], 0)
+            yield _reason("restart_coverage_missing", "restart/3", checkpoint, [], 0)
         elif (reason := shortfall(state, own, "restart_coverage_unproven", "restart/3")) is not None:
             yield reason
     for stream in covered:
         tally = state.failed_streams.get(stream)
         if tally is not None:
-            yield _reason("restart_stream_failed", stream, tally.first, tally.total)
+            yield _reason("restart_stream_failed", "restart/3", stream, tally.first, tally.total)
 
 
-def _reason(code: str, stream: str, entries: list[int], total: int) -> Reason:
+def _reason(code: str, clause: str, stream: str, entries: list[int], total: int) -> Reason:
     return Reason(
         code=code,
-        clause="restart/3",
+        clause=clause,
         stream=printable(stream),
         entries=tuple(entries[:LIST_LIMIT]),
         entries_total=total,
