@@ -63,6 +63,7 @@ FAULTS: Mapping[str, str] = {
     "coverage_of_undeclared_parent": "{stream} reports coverage against {parent}, which it does not declare.",
     "coverage_key_repeated": "The report of {stream} under {parent} holds {key} twice in {member}.",
     "coverage_key_not_required": "The report of {stream} under {parent} has {key} in {member} only.",
+    "coverage_reported_too_often": "{stream} reported more often than it has parents in scope.",
     "coverage_reported_twice": "{stream} reported twice under {parent}.",
     "evidence_of_no_child": "{stream} gives STREAM_EVIDENCE without declaring a state_stream.",
     "evidence_does_not_add_up": "The evidence of {stream} adds up to {outcomes}, not to {considered}.",

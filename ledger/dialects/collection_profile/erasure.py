@@ -34,10 +34,12 @@ def entries_behind(
         declared = plan.declared(stream)
         if declared is None or declared.state_stream is None:
             entries.extend(state.erased.reports.get(stream, ()))
-        if fate.restart or printable(stream) in at_fault:
+        if printable(stream) in at_fault:
             entries.extend(state.erased.gaps.get(stream, ()))
         if fate.certified or fate.restart:
             entries.extend(state.erased.skips.get(stream, ()))
+    if fate.restart:  # any stream's gap may be owed to this checkpoint
+        entries.extend(entry for gaps in state.erased.gaps.values() for entry in gaps)
     if fate.uncertain:
         entries.extend(entry for skips in state.erased.skips.values() for entry in skips)
     return sorted(set(entries))
@@ -45,7 +47,7 @@ def entries_behind(
 
 def could_undo(state: State, reason: Reason) -> bool:
     """Tell whether an erased report or gap could have undone a reason."""
-    if reason.code == "coverage_missing":
+    if reason.code in ("coverage_missing", "restart_coverage_missing"):
         return any(printable(stream) == reason.stream for stream in state.erased.reports)
     return bool(reason.keys) and any(printable(stream) == reason.stream for stream in state.erased.gaps)
 

@@ -58,7 +58,7 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
 
 def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
     """Read the manifest and match what can be matched before START (manifest/1..7, binding/1..2)."""
-    if state.opened is not None:
+    if entry.seq > 1:
         state.note(Fault(code="run_opened_twice", clause="log/opening", by="observer"), entry.seq)
         return
     state.opened = opened
@@ -114,6 +114,12 @@ def on_grant_revoked(state: State, entry: Entry, revoked: o.GrantRevoked) -> Non
         cancel(state, entry, "grant_revoked", revoked.grant_id)
     else:
         state.note(Fault(code="other_grant_revoked", clause="runtime/13", by="observer"), entry.seq)
+
+
+def may_cancel(state: State) -> bool:
+    """Tell whether a revocation could be of the run's own grant, and come in time."""
+    granted = state.opened is not None and state.opened.trigger.grant_id is not None
+    return granted and state.cut is None and state.phase not in _TOO_LATE_TO_CANCEL
 
 
 def cancel(state: State, entry: Entry, code: str, text: str) -> None:
@@ -238,7 +244,11 @@ def observe_erased(state: State, entry: Entry) -> None:
         case "CHECKPOINT_COMMIT_FAILED":
             namespace = state.opened.namespace if state.opened else None
             on_checkpoint(state, entry, o.CheckpointCommitFailed(stream=entry.stream, namespace=namespace))
-        case "GRANT_REVOKED" | "RUN_OPENED" | "LINE_CUT":
+        case "RUN_OPENED" if entry.seq == 1:
+            state.erased.run.append(entry.seq)
+        case "LINE_CUT" if state.phase not in UNREAD:
+            state.erased.run.append(entry.seq)
+        case "GRANT_REVOKED" if may_cancel(state):
             state.erased.run.append(entry.seq)
         case _:
             pass

@@ -101,6 +101,20 @@ def on_detail_coverage(state: State, entry: Entry, message: m.DetailCoverage) ->
     state.reports[message.stream, message.state_stream] = Report(
         entry.seq, message, frozenset(message.hydrated_keys), frozenset(message.gap_keys)
     )
+    count_reports(state, entry.seq, message.stream)
+
+
+def count_reports(state: State, entry: int, stream: str) -> None:
+    """Break the run where reports, erased ones among them, are more than a stream has parents in scope."""
+    erased = state.erased.reports.get(stream)
+    if not erased or state.plan is None:
+        return
+    declared = state.plan.declared(stream)
+    parents = declared.parents if declared is not None else ()
+    readable = sum((stream, parent) in state.reports for parent in parents)
+    if len(erased) + readable > sum(parent in state.plan.streams for parent in parents):
+        detail = {"stream": printable(stream)}
+        state.violate(entry, Fault(code="coverage_reported_too_often", clause="coverage/once", detail=detail))
 
 
 def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
@@ -287,6 +301,7 @@ def take_erased(state: State, entry: Entry) -> None:
             state.violate(entry.seq, Fault(code="evidence_of_no_child", clause="evidence/3", detail=detail))
         case "DETAIL_COVERAGE":
             state.erased.reports.setdefault(entry.stream, []).append(entry.seq)
+            count_reports(state, entry.seq, entry.stream)
         case "DETAIL_GAP":
             state.erased.gaps.setdefault(entry.stream, []).append(entry.seq)
         case "STREAM_EVIDENCE":

@@ -155,6 +155,8 @@ def on_erased(state: State, entry: Entry) -> None:
     elif state.phase is Phase.INITIALIZING:
         if entry.type:
             on_line_before_start(state, entry, None)
+        else:  # a blank line, which is none, or a broken one, which ends the run
+            state.erased.run.append(entry.seq)
     elif entry.type == "INTERACTION_RESPONSE":
         take_erased_answer(state, entry)
 

@@ -9,6 +9,7 @@ pattern.
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from math import inf
 from typing import Any, TypeAlias, get_args
 
 from ledger.core.json_reader import Json, is_finite, is_number, whole_number
@@ -163,7 +164,7 @@ def read_key(value: Json) -> m.Key:
     """A string or a number."""
     if isinstance(value, str):
         return m.Key(value, False)
-    if is_number(value):
+    if is_number(value) and value not in (inf, -inf):  # beyond what even a Decimal holds
         return m.Key(_digits(value), True)
     raise Bad("string_or_number")
 

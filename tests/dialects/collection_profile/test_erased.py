@@ -8,6 +8,8 @@ from ledger.core.observations import (
     ControllerLost,
     Decided,
     EntriesErased,
+    GrantRevoked,
+    LineCut,
     Observation,
     RunClosed,
 )
@@ -206,6 +208,40 @@ def test_an_erased_line_that_its_stream_may_not_send_still_breaks_the_protocol(
         assert (decision.status, [v.code for v in decision.violations]) == ("failed", [code])
 
 
+D = streams("p", "z", d=detail("p"))
+TOO_MANY: list[tuple[str, list[Step]]] = [
+    ("a readable one first", [start("p", "z", "d"), state("z"), REPORT, Erased(REPORT)]),
+    ("the erased one first", [start("p", "z", "d"), state("z"), Erased(REPORT), REPORT]),
+    ("both erased", [start("p", "z", "d"), state("z"), Erased(REPORT), Erased(REPORT)]),
+    ("its only parent out of scope", [start("z", "d"), state("z"), Erased(REPORT)]),
+    ("of itself", [start("p", "z"), state("z"), Erased(coverage("p", "p")), Erased(coverage("p", "p"))]),
+]
+
+
+@pytest.mark.parametrize("lines", [t[1] for t in TOO_MANY], ids=[t[0] for t in TOO_MANY])
+def test_more_reports_than_parents_in_scope_break_the_protocol_whatever_they_said(lines: list[Step]) -> None:
+    decision = decide(D, *lines, done(), exited(0))
+    assert (decision.status, committable(decision)) == ("failed", [])
+    assert [v.code for v in decision.violations] == ["coverage_reported_too_often"]
+
+
+def test_an_erased_gap_may_be_owed_to_any_checkpoint_after_a_restart() -> None:
+    lines: list[Step] = [start("a", "b"), state("a"), Erased(gap("b", "k", "a"))]
+    decision = decide(A, *lines, ControllerLost(reason="replaced"))
+    assert verdicts(decision) == {"a": "indeterminate"}
+
+
+def test_an_erased_report_may_be_the_one_that_a_restart_misses() -> None:
+    own = streams("q", b=detail("q"), c=child("b"))
+    lines: list[Step] = [start("q", "b", "c"), state("b"), Erased(coverage("b", "q", ["k"], ["k"]))]
+    assert verdicts(decide(own, *lines, ControllerLost(reason="replaced"))) == {"b": "indeterminate"}
+
+
+def test_an_erased_line_of_no_type_before_start_leaves_the_run_open() -> None:
+    decision = decide(A, Erased(Sent("x")), start("a"), state("a"), done(), exited(0))
+    assert (decision.status, verdicts(decision)) == ("indeterminate", {"a": "indeterminate"})
+
+
 # Observations: what they are is in their columns.
 
 COMMITTED = CheckpointCommitted(stream="a", namespace="global", cursor_seq=3)
@@ -254,3 +290,18 @@ def test_everything_erased_decides_nothing() -> None:
 def test_an_erased_blank_line_commits_nothing_by_being_erased(blank: Step) -> None:
     decision = decide(A, start("a"), state("a"), done(), blank, exited(0))
     assert decision.status in ("succeeded", "indeterminate")
+
+
+LATE: list[Observation] = [GrantRevoked(grant_id="g"), LineCut(seq=4, length=9, sha256="x")]
+
+
+@pytest.mark.parametrize("late", LATE, ids=lambda one: type(one).__name__)
+def test_an_erased_observation_after_the_cut_changes_nothing(late: Observation) -> None:
+    lines: list[Step] = [start("a"), state("a"), done(), exited(0), CUT, COMMITTED, Erased(late)]
+    decision = decide(A, *lines)
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+def test_an_erased_revocation_cancels_no_run_without_a_grant() -> None:
+    decision = decide(A, start("a"), state("a"), Erased(GrantRevoked(grant_id="g")), done(), exited(0))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})

@@ -176,3 +176,14 @@ def test_the_torn_end_of_a_transcript_is_a_finding_of_its_own() -> None:
 
 def test_progress_alone_makes_a_run() -> None:
     assert decide(A, start("a"), progress(), done(), exited(0)).status == "succeeded"
+
+
+def test_an_opening_that_is_not_the_first_entry_opens_nothing() -> None:
+    drawn = run(A, *WHOLE)
+    first = drawn.entries[0]
+    later = Entry(len(drawn.entries) + 1, 0, OBSERVER, "", "RUN_OPENED", "", first.body)
+    drawn.entries[0] = Entry(1, 0, OBSERVER, "", "LATER_FACT", "", b'{"type":"LATER_FACT"}')
+    drawn.entries.append(later)
+    decision = drawn.decided()
+    assert decision.status == "indeterminate"
+    assert findings(decision) == {"observation_unreadable": (1,), "run_opened_twice": (later.seq,)}
