@@ -1,5 +1,6 @@
 """DETAIL_COVERAGE: who may report what against whom, and what a report commits or withholds."""
 
+import json
 from typing import Any
 
 import pytest
@@ -111,6 +112,23 @@ def test_key_sets_hold_each_key_once_and_only_required_ones(
     assert decision.status == ("succeeded" if sound else "failed")
     if not sound:
         assert decision.violations[0].clause == "coverage/keys"
+
+
+SPELLINGS: list[tuple[str, str, bool]] = [
+    ("1" + "0" * 400, "1E400", True),
+    ("1e400", "10.0e399", True),
+    ("1e400", "-1e400", False),
+    ("100", "1e2", True),
+    ("1e99999999999999999999", "2e99999999999999999999", False),
+]
+
+
+@pytest.mark.parametrize(("required", "hydrated", "same"), SPELLINGS)
+def test_a_number_is_one_key_however_it_is_spelled(required: str, hydrated: str, same: bool) -> None:
+    line = json.dumps(coverage("a", "a", ["required"], ["hydrated"]))
+    line = line.replace('"required"]', f"{required}]").replace('"hydrated"]', f"{hydrated}]")
+    decision = succeeded(streams("a"), state("a"), line)
+    assert decision.status == ("succeeded" if same else "failed")
 
 
 PRECEDENCE: list[tuple[str, str, str, str | None]] = [
