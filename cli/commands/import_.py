@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,9 +40,11 @@ def import_(
     work = _Import(keep_partial=keep_partial)
     found = [path for given in files for path in work.look_up(given)]
     try:
-        if found:  # nothing to import makes no ledger
-            with open_ledger(common, write=True) as store:
-                work.bring_in(store, found, color=common.color)
+        with ExitStack() as stack:
+            opened = cache(lambda: stack.enter_context(open_ledger(common, write=True)))
+            if found and (common.ledger.exists() or not common.ledger.absolute().parent.is_dir()):
+                opened()  # what cannot be opened or made is said once, and not of every file
+            work.bring_in(opened, found, color=common.color)
     finally:
         print_rows(work.rows, COLUMNS, common, optional=_OPTIONAL)
     if work.rows and common.output is Output.TEXT and sys.stderr.isatty():
@@ -82,29 +86,27 @@ class _Import:
             self._fail(error)
             return []
 
-    def bring_in(self, store: Store, files: Sequence[Path], *, color: bool) -> None:
+    def bring_in(self, opened: Callable[[], Store], files: Sequence[Path], *, color: bool) -> None:
         """Import the files; one that fails keeps no other out."""
         sizes = [2 * _size(file) for file in files]  # each file is read twice
         begun = 0
         with progress_bar(sum(sizes), color=color) as advance:
             for file, size in zip(files, sizes, strict=True):
                 try:
-                    self._bring_in_one(store, file, advance, begun)
+                    self._bring_in_one(opened, file, advance, begun)
                 except LedgerError as error:
                     self._fail(error)
                 begun += size
 
-    def _bring_in_one(self, store: Store, file: Path, advance: Advance, begun: int) -> None:
+    def _bring_in_one(self, opened: Callable[[], Store], file: Path, advance: Advance, begun: int) -> None:
         from ledger.dialects import DIALECTS
-        from ledger.exchange.importing import import_transcript
+        from ledger.exchange.importing import read_transcript
 
-        done = import_transcript(
-            store,
-            file,
-            DIALECTS,
-            keep_partial=self._keep_partial,
-            progress=lambda read: advance(file.name, begun + read),
-        )
+        def tell(read: int) -> None:
+            advance(file.name, begun + read)
+
+        with read_transcript(file, DIALECTS, keep_partial=self._keep_partial, progress=tell) as bring_into:
+            done = bring_into(opened())  # only a transcript makes a ledger
         if done.times_raised:
             times = "1 time" if done.times_raised == 1 else f"{done.times_raised} times"
             say(f"{file}: {times} went back, raised to the last one known")

@@ -69,10 +69,27 @@ def import_transcript(
     keep_partial: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
-    """Import a transcript, or find that the ledger holds it.
+    """Import a transcript, or find that the ledger holds it; see :func:`read_transcript`.
+
+    Raises:
+        DiffersError: the ledger holds a run of this id with other content; nothing was appended.
+        SequenceConflict: somebody else appended to the run meanwhile.
+    """
+    with read_transcript(path, dialects, keep_partial=keep_partial, progress=progress) as bring_into:
+        return bring_into(store)
+
+
+@contextmanager
+def read_transcript(
+    path: Path,
+    dialects: Mapping[str, WireDialect],
+    *,
+    keep_partial: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Callable[[Store], Imported]]:
+    """Read a transcript through, and give the function that brings it into a store.
 
     Args:
-        store: the ledger to append to.
         path: a ``.jsonl`` file.
         dialects: the dialects that are known, by name.
         keep_partial: import the lines before the first that cannot be read, instead of nothing.
@@ -80,10 +97,8 @@ def import_transcript(
             number is twice its size.
 
     Raises:
-        TranscriptError: the file is no transcript, or a line of it is not; nothing was appended.
-        DiffersError: the ledger holds a run of this id with other content; nothing was appended.
+        TranscriptError: the file is no transcript, or a line of it is not.
         DiskError: the file system refused.
-        SequenceConflict: somebody else appended to the run meanwhile.
     """
     with open_transcript(path) as file, _naming(path):
         survey = _survey(file, dialects, keep_partial=keep_partial, progress=progress)
@@ -92,8 +107,12 @@ def import_transcript(
         own = OwnEntries(
             survey.opening, _lines_again(file, survey, progress), dialects[survey.header.dialect]
         )
-        held = store.run(survey.run.run_id)
-        return _import_new(store, survey, own) if held is None else _import_again(store, held, survey, own)
+        yield lambda store: _import(store, survey, own)
+
+
+def _import(store: Store, survey: "_Survey", own: OwnEntries) -> Imported:
+    held = store.run(survey.run.run_id)
+    return _import_new(store, survey, own) if held is None else _import_again(store, held, survey, own)
 
 
 # ---- the first pass ---------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_a_file_that_is_no_transcript_is_refused_and_leaves_nothing(
     assert "odd.jsonl" in done.err
     assert told in done.err
     assert len(done.err.splitlines()) == 1
-    assert call("-l", into, "runs", "-o", "json").json == []
+    assert not into.exists(), "only a transcript makes a ledger"
 
 
 def test_a_bad_line_in_the_middle_is_named_and_nothing_stays(into: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_bad_line_in_the_middle_is_named_and_nothing_stays(into: Path, tmp_pat
     done = call("-l", into, "import", path)
     assert done.status == 3
     assert "run.jsonl, line 3" in done.err
-    assert call("-l", into, "runs", "-o", "json").json == []
+    assert not into.exists(), "only a transcript makes a ledger"
 
 
 def test_keep_partial_keeps_what_came_before_and_says_where_it_stopped(into: Path, tmp_path: Path) -> None:
@@ -191,6 +191,16 @@ def test_standard_input_is_refused_and_says_why(into: Path) -> None:
     done = call("-l", into, "import", "-")
     assert (done.status, done.out) == (3, "")
     assert "read twice; name a file" in done.err
+
+
+def test_a_ledger_that_cannot_be_opened_is_said_once(tmp_path: Path) -> None:
+    files = [whole(tmp_path / f"{name}.jsonl", run_id=f"run_{name}") for name in ("a", "b")]
+    foreign = tmp_path / "foreign.db"
+    foreign.write_text("no ledger at all, but rather long text" * 9)
+    for ledger in (foreign, tmp_path / "nowhere" / "ledger.db"):
+        done = call("-l", ledger, "import", *files)
+        assert (done.status != 0, done.out) == (True, "")
+        assert len(done.err.splitlines()) == 1
 
 
 def test_a_folder_that_ends_in_jsonl_is_a_folder(into: Path, tmp_path: Path) -> None:
