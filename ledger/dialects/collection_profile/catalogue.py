@@ -162,6 +162,7 @@ DISCREPANCIES: Mapping[str, str] = {
     "attempted_after_failure": "A write of {stream} was tried after an earlier write had failed.",
     "not_committed_though_eligible": "{stream} was not committed, though the rules commit it.",
     "committed_out_of_order": "{stream} was committed after a checkpoint that was staged after it.",
+    "attempted_out_of_order": "{stream} was tried before one that was staged earlier.",
     "committed_twice": "{stream} was committed twice.",
     "committed_other_cursor": "{stream} was committed with another cursor than its newest.",
     "committed_in_other_namespace": "{stream} was committed in the namespace {namespace}.",

@@ -1,6 +1,7 @@
 """What became of a decision: commits and failed writes, and where they are not what the rules say."""
 
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import TypeAlias
 
 from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
@@ -92,6 +93,8 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             failed = failed or entry
             if verdict != "commit":
                 yield _differs("attempted_though_withheld", "eligible/4", event.stream, entry)
+            elif any(name not in committed for name in _eligible_before(weighed, event.stream)):
+                yield _differs("attempted_out_of_order", "eligible/4", event.stream, entry)
             continue
         if verdict is None:
             yield _differs("committed_though_not_staged", "eligible/4", event.stream, entry)
@@ -104,6 +107,12 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             yield _differs("committed_twice", "eligible/4", event.stream, committed[event.stream], entry)
         committed.setdefault(event.stream, entry)
         yield from _commit_details(state, entry, event)
+
+
+def _eligible_before(weighed: Mapping[str, Weighed], stream: str) -> Iterator[str]:
+    """Yield the checkpoints that the rules commit before this one."""
+    earlier = takewhile(lambda name: name != stream, weighed)
+    return (name for name in earlier if weighed[name].verdict == "commit")
 
 
 def _left_out(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:

@@ -134,6 +134,11 @@ def test_what_happened_otherwise_is_told(steps: list[Step], told: tuple[str, str
     assert decision.status == "succeeded"
 
 
+def test_a_failed_write_before_one_that_was_staged_earlier_is_told() -> None:
+    assert ("attempted_out_of_order", "b") in discrepancies(after(refused("b"), CLOSED))
+    assert discrepancies(after(committed("a", 4), refused("b"), CLOSED)) == []
+
+
 WITHHELD: list[tuple[str, list[Step]]] = [
     ("failed", [done(0, "failed", error=error()), exited(1)]),
     ("violated", ["{"]),
