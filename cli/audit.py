@@ -4,7 +4,7 @@ The explanation itself is pure; what is here fetches for it the entries that the
 earlier runs that say since when a checkpoint has not moved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from cli.decisions import decide_run
@@ -38,37 +38,27 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
         NotFoundError: the run staged no checkpoint of that stream.
     """
     decision = decide_run(store, run, ruleset)
-    try:
-        checkpoints = _asked_about(decision, stream)
-    except NotFoundError as error:
-        known = _last_move(store, run, ruleset, decision, stream or "")
-        raise NotFoundError(f"{error}{known}") from None
+    checkpoints = [one for one in decision.checkpoints if stream in (None, one.stream, *one.covers)]
+    if stream is not None and not checkpoints:
+        standings = _standings(store, run, ruleset, decision, [stream])
+        raise NotFoundError(_not_staged(decision, stream, standings))
     numbers = entries_cited(decision, checkpoints)
     cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
     records = records_naming(store.entries(run.run_no), checkpoints) if _names_keys(checkpoints) else {}
-    standings = _standings(store, run, ruleset, decision, checkpoints)
     dialect = dialect_named(run.dialect)
-    return explain(dialect, decision, checkpoints, cited, records, standings, stream=stream)
+    standings = _standings(store, run, ruleset, decision, [one.stream for one in checkpoints])
+    stands = {name: (one, _last_cursor(store, dialect, one)) for name, one in standings.items()}
+    return explain(dialect, decision, checkpoints, cited, records, stands, stream=stream)
 
 
-def _asked_about(decision: Decision, stream: str | None) -> list[Checkpoint]:
-    if stream is None:
-        return list(decision.checkpoints)
-    found = [one for one in decision.checkpoints if stream == one.stream or stream in one.covers]
-    if not found:
-        streams = [one.stream for one in decision.checkpoints]
-        near = get_close_matches(stream, streams, 3)
-        staged = some_of(near or streams[:STREAMS_NAMED], len(streams)) or "none"
-        raise NotFoundError(f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}")
-    return found
-
-
-def _last_move(store: Store, run: RunRow, ruleset: str | None, decision: Decision, stream: str) -> str:
-    """Say when a checkpoint that this run did not stage last moved, '' where no run is known to move it."""
-    looked_at, all_seen = _earlier_runs(store, run) if run.program else ([], True)
-    history = _history(store, run, ruleset, decision, looked_at)
-    commit = find_standings([stream], history, all_seen=all_seen)[stream].last_commit
-    return f"; {stream} last moved in {commit.run_id}" if commit is not None else ""
+def _not_staged(decision: Decision, stream: str, standings: Mapping[str, Standing]) -> str:
+    """Say that a run staged no checkpoint of a stream, what it staged, and where the stream last moved."""
+    streams = [one.stream for one in decision.checkpoints]
+    near = get_close_matches(stream, streams, 3)
+    staged = some_of(near or streams[:STREAMS_NAMED], len(streams)) or "none"
+    commit = standings[stream].last_commit if stream in standings else None
+    moved = f"; {stream} last moved in {commit.run_id}" if commit is not None else ""
+    return f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}{moved}"
 
 
 def _names_keys(checkpoints: list[Checkpoint]) -> bool:
@@ -80,20 +70,18 @@ def _entry(store: Store, run_no: int, seq: int) -> Entry | None:
 
 
 def _standings(
-    store: Store, run: RunRow, ruleset: str | None, decision: Decision, checkpoints: list[Checkpoint]
-) -> dict[str, tuple[Standing, str | None]]:
-    if not run.program:  # without a manifest nobody knows which runs came before it
+    store: Store, run: RunRow, ruleset: str | None, decision: Decision, streams: list[str]
+) -> dict[str, Standing]:
+    """Find where checkpoints stand; nowhere known without a manifest, which says what runs came before."""
+    if not run.program:
         return {}
-    streams = [one.stream for one in checkpoints]
-    looked_at, all_seen = _earlier_runs(store, run)
-    history = _history(store, run, ruleset, decision, looked_at)
-    standings = find_standings(streams, history, all_seen=all_seen)
-    dialect = dialect_named(run.dialect)
-    return {name: (standing, _last_cursor(store, dialect, standing)) for name, standing in standings.items()}
+    earlier, all_seen = _earlier_runs(store, run)
+    history = _history(store, run, ruleset, decision, earlier)
+    return find_standings(streams, history, all_seen=all_seen)
 
 
 def _earlier_runs(store: Store, run: RunRow) -> tuple[list[RunRow], bool]:
-    """Return the runs of the same program and namespace that were opened before, newest first, and if all."""
+    """Return the earlier runs of the same program and namespace, newest first, and whether those are all."""
     earlier: list[RunRow] = []
     entries = 0
     for other in store.runs(program=run.program):

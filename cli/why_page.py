@@ -77,7 +77,7 @@ def _write_cause(page: Page, explained: Explanation) -> None:
         owed = f" (owed by the {cause.by})" if cause.by in ("program", "runtime") else ""
         page.line(f"{cause.demand}{owed}", "dim", indent=2, hang=2)
     _write_entries(page, cause.entries, cause.entries_total, 2)
-    if cause.demand and any(entry.seq < explained.through for entry in cause.entries[-1:]):
+    if cause.demand and any(entry.seq < explained.through for entry in cause.entries[:1]):
         page.line("Lines after it stay in the log and change nothing.", "dim", indent=2, hang=2)
     for miss in explained.cause_near_misses:
         _write_near_miss(page, miss, 2)
@@ -176,18 +176,18 @@ def _write_reason(page: Page, reason: ReasonSaid, above: Collection[int]) -> Non
     else:
         _write_entries(page, reason.entries, reason.entries_total, 4)
     _write_entries(page, reason.records[:KEYS_SHOWN], len(reason.records), 4)
-    misses = one_of_each(reason.near_misses)
+    misses = one_of_each_first(reason.near_misses)
     for miss in misses[:NEAR_MISSES_SHOWN]:
         _write_near_miss(page, miss, 4)
     if len(misses) > NEAR_MISSES_SHOWN:
-        page.line(f"and {len(misses) - NEAR_MISSES_SHOWN} more near misses of these kinds", "dim", indent=4)
+        page.line(f"and {len(misses) - NEAR_MISSES_SHOWN} more near misses", "dim", indent=4)
     if reason.keys and not reason.near_misses:
         them = "it" if reason.keys_total == 1 else "any of them"
         page.line(f"no DETAIL_GAP of this run names {them}", "dim", indent=4, hang=2)
 
 
-def one_of_each(misses: Sequence[Said]) -> list[Said]:
-    """Put one near miss of each kind first."""
+def one_of_each_first(misses: Sequence[Said]) -> list[Said]:
+    """Return all near misses, one of each kind first."""
     first = {miss.code: miss for miss in reversed(misses)}
     return [
         *(miss for miss in misses if first[miss.code] is miss),

@@ -24,7 +24,7 @@ from ledger.errors import DiffersError, TranscriptError
 from ledger.exchange.files import SourceLine, open_transcript, read_lines
 from ledger.exchange.json_members import excerpt
 from ledger.exchange.opening import read_opening
-from ledger.exchange.own_entries import OwnEntries, compare
+from ledger.exchange.own_entries import CLOSED, OwnEntries, compare
 from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
 from ledger.log.store import DocumentRow, RunRow, Store
 
@@ -248,7 +248,7 @@ def _import_new(store: Store, survey: _Survey, own: OwnEntries) -> Imported:
 def _import_again(store: Store, run: RunRow, survey: _Survey, own: OwnEntries) -> Imported:
     before = store.size(run.run_no)
     beyond = [entry.type for entry in compare(store.entries(run.run_no, through=before), own, run.run_id)]
-    closes = survey.closes and "RUN_CLOSED" not in beyond
+    closes = survey.closes and CLOSED not in beyond
     if run.via == "imported":
         for batch in _batches(_with_closing(own, closes, held=before)):
             store.append(run.run_no, batch)

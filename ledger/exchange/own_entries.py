@@ -23,8 +23,7 @@ from ledger.exchange.transcript import TranscriptLine
 
 _LINE_MEMBER = b'"line":'
 
-
-_CLOSED = observation_type(RunClosed())
+CLOSED = observation_type(RunClosed())
 
 
 class OwnEntries(Iterator[Entry]):
@@ -64,9 +63,7 @@ class OwnEntries(Iterator[Entry]):
 
     def closing(self, seq: int) -> Entry:
         """Return RUN_CLOSED as the entry of this number, at the last time known."""
-        closed = RunClosed()
-        body = encode_observation(closed)
-        return Entry(seq, self.times.last, OBSERVER, "", observation_type(closed), "", body)
+        return Entry(seq, self.times.last, OBSERVER, "", CLOSED, "", encode_observation(RunClosed()))
 
 
 def redact_and_label(line: TranscriptLine, dialect: WireDialect) -> tuple[bytes, Label]:
@@ -130,7 +127,7 @@ def _first_difference(held: Entry, own: Entry) -> str | None:
         return _opening_difference(held, own)
     if _is_torn(held) and not _is_torn(own):
         return "a whole line where the ledger holds a torn one"
-    if held.type == _CLOSED and own.type != _CLOSED:
+    if held.type == CLOSED and own.type != CLOSED:
         return "more, where the ledger holds the end of the run"
     if held.origin != own.origin:
         return "another origin"

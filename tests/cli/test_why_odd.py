@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.why_page import one_of_each
+from cli.why_page import one_of_each_first
 from ledger.replay.explain import Said
 from tests.cli.running import at_terminal, bring, call, explained, page_of, why
 from tests.cli.transcripts import (
@@ -190,12 +190,27 @@ def test_findings_and_entries_beyond_the_first_are_counted(into: Path, tmp_path:
 
 def test_one_near_miss_of_each_kind_comes_first() -> None:
     misses = [Said(code=code, sentence=str(number)) for number, code in enumerate("aaabac")]
-    assert [miss.sentence for miss in one_of_each(misses)] == ["0", "3", "5", "1", "2", "4"]
+    assert [miss.sentence for miss in one_of_each_first(misses)] == ["0", "3", "5", "1", "2", "4"]
 
 
 def test_a_checkpoint_that_was_staged_again_and_again_says_how_often(into: Path, tmp_path: Path) -> None:
     bring(into, whole(tmp_path / "run.jsonl", *(state("contacts", {"n": n}) for n in range(7))))
     assert "entry 9, newest of 7" in why(into, "run_odd")
+
+
+def test_what_came_after_a_violation_is_said_to_change_nothing_and_only_where_something_came(
+    into: Path, tmp_path: Path
+) -> None:
+    report = coverage("attachments", "messages", ["att_1"], ["att_1"])
+    lines = [*start(), *said(report, report)]
+    bring(into, write(tmp_path / "run.jsonl", *lines, whole=False))
+    page = why(into, "@latest")
+    assert "reported twice" in page
+    assert "Lines after it" not in page
+    bring(
+        into, write(tmp_path / "more.jsonl", *lines, *said(state("messages")), run_id="run_more", whole=False)
+    )
+    assert "Lines after it" in why(into, "run_more")
 
 
 # History.

@@ -6,6 +6,7 @@ It is folded on every way a run can end, and decides nothing.
 from collections.abc import Iterator, Mapping
 
 from ledger.core.decision import Checkpoint, Condition, Coverage, Evidence
+from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import account
 from ledger.dialects.collection_profile.fate import Fate
@@ -35,7 +36,7 @@ def project_coverage(state: State, fate: Fate, checkpoints: Mapping[str, Checkpo
                 due = parent in state.plan.streams and fate.status != "running"
                 erased = state.erased.reports.get(stream, [])
                 condition: Condition = "missing" if due and not erased else "unknown"
-                yield _row(stream, parent, condition, "none", checkpoints, entries=tuple(erased[:100]))
+                yield _row(stream, parent, condition, "none", checkpoints, entries=tuple(erased[:LIST_LIMIT]))
     for boundary, report in state.reports.items():
         if boundary not in shown:
             yield _reported_row(state, report, checkpoints)
@@ -60,7 +61,7 @@ def _child_row(state: State, stream: str, parent: str, checkpoints: Mapping[str,
         rejected = (state.evidence_rejected[stream],)
         return _row(stream, parent, "unknown", "STREAM_EVIDENCE", checkpoints, entries=rejected)
     if stream not in state.evidence and stream in state.erased.evidence:
-        erased = tuple(state.erased.evidence[stream][:100])
+        erased = tuple(state.erased.evidence[stream][:LIST_LIMIT])
         return _row(stream, parent, "unknown", "none", checkpoints, entries=erased)
     if stream not in state.evidence:
         return _row(stream, parent, "inherited", "none", checkpoints)

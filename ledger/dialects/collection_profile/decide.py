@@ -1,7 +1,7 @@
 """The decision: fate, checkpoints, outcomes and projections, put together. It only reads the state."""
 
 from ledger.core import decision as d
-from ledger.core.findings import Violation
+from ledger.core.findings import LIST_LIMIT, Violation
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
@@ -36,7 +36,7 @@ def decide(state: State) -> d.Decision:
         certified=fate.certified,
         terminal=projections.project_terminal(state),
         checkpoints=tuple(checkpoints.values()),
-        commit=sum_up(state, weighed, {stream: one.outcome for stream, one in checkpoints.items()}),
+        commit=sum_up(state, weighed, became),
         coverage=tuple(project_coverage(state, fate, checkpoints)),
         records=tuple(projections.project_records(state)),
         violations=_violations(state),
@@ -91,6 +91,6 @@ def _subject(state: State) -> d.Subject:
 def _violations(state: State) -> tuple[Violation, ...]:
     refusals = tuple(
         Violation(entry=entry, code=fault.code, clause=fault.clause, by=fault.by, detail=fault.detail)
-        for entry, fault in state.refusals[:100]
+        for entry, fault in state.refusals[:LIST_LIMIT]
     )
     return (*refusals, *state.violations)

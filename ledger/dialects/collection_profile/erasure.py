@@ -5,6 +5,7 @@ erased could turn its verdict, and stands where it could not.
 """
 
 from ledger.core.decision import Reason
+from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
@@ -58,6 +59,6 @@ def reason_for(checkpoint: str, entries: list[int]) -> Reason:
         code="entry_erased",
         clause="log/erasure",
         stream=printable(checkpoint),
-        entries=tuple(entries[:100]),
+        entries=tuple(entries[:LIST_LIMIT]),
         entries_total=len(entries),
     )

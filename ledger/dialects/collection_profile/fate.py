@@ -6,7 +6,7 @@ these, once checkpoints are known; see ``decide``.
 """
 
 from ledger.core.decision import Cause, NearMiss, Status
-from ledger.core.findings import By, Detail
+from ledger.core.findings import LIST_LIMIT, By, Detail
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
@@ -89,7 +89,7 @@ def _refusal(state: State) -> Cause:
 
 def _unreadable(state: State) -> Cause:
     if state.erased.run:
-        return _cause("entry_erased", "log/erasure", tuple(state.erased.run[:100]), "owner")
+        return _cause("entry_erased", "log/erasure", tuple(state.erased.run[:LIST_LIMIT]), "owner")
     return _cause("manifest_unknown", "manifest/shape", (1,) if state.opened else (), "observer")
 
 
@@ -144,8 +144,8 @@ def _reported(state: State) -> Fate:
         return Fate("cancelled", _cause("cancelled_by_program", "done/status", (entry,), "program"))
     if _is_certified(state):
         skips = (number for tally in state.failed_streams.values() for number in tally.first)
-        entries = (entry, *sorted(skips)[:99])
-        detail: Detail = {"streams": tuple(printable(s) for s in list(state.failed_streams)[:100])}
+        entries = (entry, *sorted(skips)[: LIST_LIMIT - 1])
+        detail: Detail = {"streams": tuple(printable(s) for s in list(state.failed_streams)[:LIST_LIMIT])}
         return Fate(
             "failed",
             _cause("streams_failed", "done/certification/1", entries, "program", detail),

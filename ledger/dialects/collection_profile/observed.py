@@ -11,7 +11,6 @@ from ledger.dialects.collection_profile.runtime_lines import refuse
 from ledger.dialects.collection_profile.state import UNREAD, Ending, Phase, State
 
 _TOO_LATE_TO_CANCEL = {
-    Phase.CUT: "decided",
     Phase.VIOLATED: "violated",
     Phase.REFUSED: "refused",
     Phase.CLOSED: "closed",
@@ -40,7 +39,6 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
         case o.RecordsRejected():
             on_records_rejected(state, entry, observation)
         case o.Decided():
-            state.decided = state.decided or entry.seq
             cut(state, entry)
         case o.CheckpointCommitted() | o.CheckpointCommitFailed():
             on_checkpoint(state, entry, observation)
@@ -116,7 +114,7 @@ def on_grant_revoked(state: State, entry: Entry, revoked: o.GrantRevoked) -> Non
         state.note(Fault(code="other_grant_revoked", clause="runtime/13", by="observer"), entry.seq)
 
 
-def may_cancel(state: State) -> bool:
+def revocation_could_cancel(state: State) -> bool:
     """Tell whether a revocation could be of the run's own grant, and come in time."""
     granted = state.opened is not None and state.opened.trigger.grant_id is not None
     return granted and state.cut is None and state.phase not in _TOO_LATE_TO_CANCEL
@@ -237,7 +235,6 @@ def observe_erased(state: State, entry: Entry) -> None:
         case "RUN_CLOSED":
             close(state, entry)
         case "DECIDED":
-            state.decided = state.decided or entry.seq
             cut(state, entry)
         case "CHECKPOINT_COMMITTED":
             on_checkpoint(state, entry, _erased_commit(state, entry))
@@ -248,7 +245,7 @@ def observe_erased(state: State, entry: Entry) -> None:
             state.erased.run.append(entry.seq)
         case "LINE_CUT" if state.phase not in UNREAD:
             state.erased.run.append(entry.seq)
-        case "GRANT_REVOKED" if may_cancel(state):
+        case "GRANT_REVOKED" if revocation_could_cancel(state):
             state.erased.run.append(entry.seq)
         case _:
             pass

@@ -21,7 +21,7 @@ def outcomes(state: State, weighed: Mapping[str, Weighed]) -> dict[str, Became]:
     tried: dict[str, list[tuple[int, bool]]] = {}
     for entry, event in state.commits:
         tried.setdefault(event.stream, []).append((entry, isinstance(event, CheckpointCommitted)))
-    stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
+    stopped = _write_failed(state)
     over = state.cut is not None and state.closed is not None
     became: dict[str, Became] = {}
     for stream, one in weighed.items():
@@ -33,6 +33,10 @@ def outcomes(state: State, weighed: Mapping[str, Weighed]) -> dict[str, Became]:
             left_out = one.verdict == "commit" and (stopped or over)
             became[stream] = ("not_attempted" if left_out else None), ()
     return became
+
+
+def _write_failed(state: State) -> bool:
+    return any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
 
 
 def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
@@ -51,7 +55,7 @@ def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
     return None
 
 
-def sum_up(state: State, weighed: Mapping[str, Weighed], outcomes: Mapping[str, Outcome | None]) -> Commit:
+def sum_up(state: State, weighed: Mapping[str, Weighed], became: Mapping[str, Became]) -> Commit:
     """Sum up the checkpoints of the run (eligible/5)."""
     failed = [e.stream for _, e in state.commits if isinstance(e, CheckpointCommitFailed)]
     committed = tuple(dict.fromkeys(e.stream for _, e in state.commits if isinstance(e, CheckpointCommitted)))
@@ -61,7 +65,7 @@ def sum_up(state: State, weighed: Mapping[str, Weighed], outcomes: Mapping[str, 
         committed=len(committed),
         committed_streams=tuple(map(printable, committed)),
         failed_stream=printable(failed[0]) if failed else None,
-        not_attempted=tuple(printable(s) for s, outcome in outcomes.items() if outcome == "not_attempted"),
+        not_attempted=tuple(printable(s) for s, (outcome, _) in became.items() if outcome == "not_attempted"),
     )
 
 
@@ -120,7 +124,7 @@ def _left_out(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
     if state.cut is None or state.closed is None:
         return
     tried = {event.stream for _, event in state.commits}
-    stopped = any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
+    stopped = _write_failed(state)
     for name, one in weighed.items():
         if one.verdict == "commit" and name not in tried and not stopped:
             yield _differs("not_committed_though_eligible", "eligible/4", name, state.cut)

@@ -16,9 +16,9 @@ from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES
-from ledger.dialects.collection_profile.state import Asked, Phase, Report, Skip, Staged, State
+from ledger.dialects.collection_profile.state import Phase, Question, Report, Skip, Staged, State
 
-_NAMES_A_STREAM = {
+_OUT_OF_SCOPE = {
     "RECORD": ("record_out_of_scope", "scope/1"),
     "STATE": ("stream_out_of_scope", "state/stream"),
     "SKIP_RESULT": ("stream_out_of_scope", "skip/stream"),
@@ -101,10 +101,10 @@ def on_detail_coverage(state: State, entry: Entry, message: m.DetailCoverage) ->
     state.reports[message.stream, message.state_stream] = Report(
         entry.seq, message, frozenset(message.hydrated_keys), frozenset(message.gap_keys)
     )
-    count_reports(state, entry.seq, message.stream)
+    end_on_surplus_report(state, entry.seq, message.stream)
 
 
-def count_reports(state: State, entry: int, stream: str) -> None:
+def end_on_surplus_report(state: State, entry: int, stream: str) -> None:
     """Break the run where reports, erased ones among them, are more than a stream has parents in scope."""
     erased = state.erased.reports.get(stream)
     if not erased or state.plan is None:
@@ -161,10 +161,10 @@ def on_progress(state: State, entry: Entry, message: m.Progress) -> None:
 def on_interaction(state: State, entry: Entry, message: m.Interaction) -> None:
     """Wait for the answer."""
     if not breaks_a_rule(state, entry, "INTERACTION", message):
-        wait_for_answer(state, Asked(entry.seq, message))
+        wait_for_answer(state, Question(entry.seq, message))
 
 
-def wait_for_answer(state: State, asked: Asked) -> None:
+def wait_for_answer(state: State, asked: Question) -> None:
     """Put a question before the runtime."""
     state.asked_total += 1
     if len(state.asked) < LIST_LIMIT:
@@ -269,8 +269,8 @@ def on_erased(state: State, entry: Entry) -> None:
 
 def take_erased(state: State, entry: Entry) -> None:
     """Take an erased message where one may come; that its stream is out of scope, its column still says."""
-    if entry.type in _NAMES_A_STREAM and entry.stream and not is_in_scope(state, entry.stream):
-        code, clause = _NAMES_A_STREAM[entry.type]
+    if entry.type in _OUT_OF_SCOPE and entry.stream and not is_in_scope(state, entry.stream):
+        code, clause = _OUT_OF_SCOPE[entry.type]
         state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
         return
     declared = state.plan.declared(entry.stream) if state.plan is not None else None
@@ -301,7 +301,7 @@ def take_erased(state: State, entry: Entry) -> None:
             state.violate(entry.seq, Fault(code="evidence_of_no_child", clause="evidence/3", detail=detail))
         case "DETAIL_COVERAGE":
             state.erased.reports.setdefault(entry.stream, []).append(entry.seq)
-            count_reports(state, entry.seq, entry.stream)
+            end_on_surplus_report(state, entry.seq, entry.stream)
         case "DETAIL_GAP":
             state.erased.gaps.setdefault(entry.stream, []).append(entry.seq)
         case "STREAM_EVIDENCE":
@@ -314,7 +314,7 @@ def take_erased(state: State, entry: Entry) -> None:
             fault = Fault(code="interaction_not_offered", clause="interaction/binding")
             state.violate(entry.seq, fault)
         case "INTERACTION":
-            wait_for_answer(state, Asked(entry.seq, None))
+            wait_for_answer(state, Question(entry.seq, None))
         case "DONE":
             state.erased.run.append(entry.seq)
             state.done_entry = entry.seq
@@ -324,7 +324,7 @@ def take_erased(state: State, entry: Entry) -> None:
 
 
 def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:
-    """Ask the ruleset's rules of one message; the first fault ends the run."""
+    """Ask the rules of one message; end the run on the first fault, and tell whether there was one."""
     fault = first_fault(state.ruleset.message_rules.get(type_, ()), state, message)
     if fault is not None:
         state.violate(entry.seq, fault)

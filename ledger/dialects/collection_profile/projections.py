@@ -1,6 +1,6 @@
-"""What a decision shows of a run besides its checkpoints: records, skips, gaps, questions, recovery.
+"""What a decision shows of a run besides its checkpoints; nothing here decides anything.
 
-Each is a plain projection of the state; none decides anything.
+That is its end, records, skips, gaps, questions, recovery, findings, and what is not known.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def project_skips(state: State) -> Iterator[d.SkipShown]:
 
 
 def project_gaps(state: State) -> Iterator[d.GapShown]:
-    """Yield the first hundred gaps, with the report that each accounts for."""
+    """Yield the first hundred gaps, each with the report that lists its key, if one does."""
     for gap in state.gaps.first:
         message = gap.message
         yield d.GapShown(

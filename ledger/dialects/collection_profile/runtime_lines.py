@@ -16,7 +16,7 @@ from ledger.dialects.collection_profile.state import Phase, State
 
 def on_start(state: State, entry: Entry, message: m.Start) -> None:
     """Take the START, or refuse the run for it."""
-    state.start, state.start_entry = message, entry.seq
+    state.start_entry = entry.seq
     manifest = state.manifest.manifest if state.manifest else None
     if manifest is None or state.opened is None:
         state.phase = Phase.COLLECTING

@@ -25,7 +25,6 @@ from ledger.dialects.collection_profile.messages import (
     InteractionResponse,
     Key,
     SkipResult,
-    Start,
     StreamEvidence,
 )
 from ledger.dialects.collection_profile.plan import Plan
@@ -48,7 +47,7 @@ class Phase(StrEnum):
 
 
 UNREAD = frozenset((Phase.CANCELLED, Phase.ABANDONED, Phase.VIOLATED, Phase.REFUSED, Phase.CLOSED, Phase.CUT))
-"""Phases in which lines stay in the log and change nothing."""
+"""Phases in which lines are not read: they stay in the log and decide nothing."""
 
 
 class Staged:
@@ -82,7 +81,7 @@ class Staged:
         self.erased = erased
 
     def last_record_before(self, entry: int) -> int:
-        """Return the seq of the last RECORD before a STATE; of one that was forgotten, at least that."""
+        """Return the seq of the last RECORD before a STATE; of one not kept, that of an earlier one."""
         return max((last for seq, last in (*self.entries, self.newest) if seq <= entry), default=0)
 
 
@@ -102,7 +101,7 @@ class Skip(msgspec.Struct, frozen=True):
     message: SkipResult
 
 
-class Asked:
+class Question:
     """An INTERACTION and what became of it."""
 
     __slots__ = ("answer", "answer_entry", "entry", "message", "timed_out")
@@ -129,7 +128,7 @@ class Erased:
     Attributes:
         entries: all of them.
         reports: the DETAIL_COVERAGEs by stream; likewise ``gaps``, ``skips`` and ``evidence``.
-        run: what says of the run as a whole what it is and how it ended.
+        run: those that leave open what the run is, or how it ended.
     """
 
     __slots__ = ("entries", "evidence", "gaps", "reports", "run", "skips")
@@ -156,7 +155,6 @@ class State:
         self.opened: RunOpened | None = None
         self.manifest: ManifestReading | None = None
         self.plan: Plan | None = None
-        self.start: Start | None = None
         self.start_entry: int | None = None
         self.first_program_line: int | None = None
         self.last_program_line = 0
@@ -176,9 +174,9 @@ class State:
         self.failed_streams: dict[str, Tally] = {}
         self.evidence: dict[str, tuple[int, StreamEvidence]] = {}
         self.evidence_rejected: dict[str, int] = {}
-        self.asked: list[Asked] = []
+        self.asked: list[Question] = []
         self.asked_total = 0
-        self.pending: Asked | None = None
+        self.pending: Question | None = None
         self.done: Done | None = None
         self.done_entry: int | None = None
 
@@ -195,7 +193,6 @@ class State:
         self.exit_entry: int | None = None
         self.closed: int | None = None
         self.cut: int | None = None
-        self.decided: int | None = None
         self.commits: list[tuple[int, CheckpointCommitted | CheckpointCommitFailed]] = []
         self.durable_through: int | None = None
         self.undurable_commits: list[tuple[int, str, int]] = []

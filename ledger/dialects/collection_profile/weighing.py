@@ -43,7 +43,7 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
         by_owner = cause is not None and cause.by == "owner"
         return _run_reason("run_cancelled", "done/cancellation" if by_owner else "runtime/6", entries)
     if state.violations:
-        return _run_reason("run_violated", "runtime/6", tuple(v.entry for v in state.violations[:1]))
+        return _run_reason("run_violated", "runtime/6", (state.violations[0].entry,))
     if fate.uncertain:
         return None
     if fate.status == "failed" and not fate.certified:
