@@ -133,6 +133,7 @@ class Checkpoint(_Part, frozen=True):
         cursor_entry: the newest of them.
         outcome: null where nothing was recorded of it.
         outcome_entries: the observations that say so.
+        committed_cursor: the entry whose cursor the store took last, null where none is recorded.
     """
 
     stream: str
@@ -143,6 +144,7 @@ class Checkpoint(_Part, frozen=True):
     decision: Verdict
     outcome: Outcome | None
     outcome_entries: tuple[int, ...]
+    committed_cursor: int | None
     reasons: tuple[Reason, ...]
 
 

@@ -79,7 +79,7 @@ def find_standings(
                 run_no=past.run_no,
                 run_id=past.run_id,
                 opened_at=past.opened_at,
-                cursor_entry=checkpoint.cursor_entry,
+                cursor_entry=checkpoint.committed_cursor or checkpoint.cursor_entry,
                 basis=basis,
             )
         if not open_streams:

@@ -225,6 +225,15 @@ def run_of_day(folder: Path, day: int, *, well: bool, **header: Any) -> Path:
     return whole(folder / f"{run_id}.jsonl", *messages, run_id=run_id, opened=opened, **header)
 
 
+def test_the_last_cursor_is_the_one_that_the_store_took(into: Path, tmp_path: Path) -> None:
+    taken = {"type": "CHECKPOINT_COMMITTED", "stream": "messages", "namespace": "global", "cursor_seq": 3}
+    lines = said(state("messages", {"page": 1}), state("messages", {"page": 2}))
+    bring(into, write(tmp_path / "run.jsonl", *start(), *lines, *seen(taken)))
+    page = why(into, "run_odd")
+    assert 'cursor of entry 3: {"page":1}' in page
+    assert '{"page":2}' not in page.partition("It last moved")[2]
+
+
 def test_of_nine_runs_that_did_not_move_it_the_first_is_named_and_the_last_cursor(
     into: Path, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def checkpoint(*reasons: d.Reason, **given: Any) -> d.Checkpoint:
         "decision": "withhold" if reasons else "commit",
         "outcome": None,
         "outcome_entries": (),
+        "committed_cursor": None,
         "reasons": reasons,
     }
     return d.Checkpoint(**{**fixed, **given})

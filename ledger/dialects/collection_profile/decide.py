@@ -6,7 +6,7 @@ from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
 from ledger.dialects.collection_profile.fate import resolve_fate
-from ledger.dialects.collection_profile.outcomes import discrepancies, outcomes, store_failure, sum_up
+from ledger.dialects.collection_profile.outcomes import Became, discrepancies, outcomes, store_failure, sum_up
 from ledger.dialects.collection_profile.ruleset import FOLD_VERSION
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.weighing import Weighed, weigh
@@ -19,7 +19,7 @@ def decide(state: State) -> d.Decision:
     fate = resolve_fate(state)
     weighed = weigh(state, fate)
     became = outcomes(state, weighed)
-    checkpoints = {s: _checkpoint(state, s, one, *became[s]) for s, one in weighed.items()}
+    checkpoints = {s: _checkpoint(state, s, one, became[s]) for s, one in weighed.items()}
     status, cause = fate.status, fate.cause
     failed_write = store_failure(state, weighed)
     if status == "succeeded" and failed_write is not None:
@@ -56,9 +56,7 @@ def decide(state: State) -> d.Decision:
     )
 
 
-def _checkpoint(
-    state: State, stream: str, weighed: Weighed, outcome: d.Outcome | None, outcome_entries: tuple[int, ...]
-) -> d.Checkpoint:
+def _checkpoint(state: State, stream: str, weighed: Weighed, became: Became) -> d.Checkpoint:
     staged = state.staged[stream]
     covers = state.plan.covers.get(stream, ()) if state.plan else ()
     in_scope = state.plan.streams if state.plan else {}
@@ -69,8 +67,9 @@ def _checkpoint(
         staged_total=staged.total,
         cursor_entry=staged.cursor_entry,
         decision=weighed.verdict,
-        outcome=outcome,
-        outcome_entries=outcome_entries,
+        outcome=became.outcome,
+        outcome_entries=became.entries,
+        committed_cursor=became.cursor,
         reasons=weighed.reasons,
     )
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
-from typing import TypeAlias
+
+import msgspec
 
 from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
 from ledger.core.findings import LIST_LIMIT, Detail
@@ -12,26 +13,38 @@ from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.weighing import Weighed
 
-Became: TypeAlias = tuple[Outcome | None, tuple[int, ...]]
-"""What became of a checkpoint, and the first observations that say so."""
+
+class Became(msgspec.Struct, frozen=True):
+    """What the log says became of a checkpoint.
+
+    Attributes:
+        entries: the first observations that say so.
+        cursor: the entry whose cursor the store took last, None where none is recorded.
+    """
+
+    outcome: Outcome | None
+    entries: tuple[int, ...] = ()
+    cursor: int | None = None
 
 
 def outcomes(state: State, weighed: Mapping[str, Weighed]) -> dict[str, Became]:
-    """Return what the log says became of each checkpoint, and the observations that say so."""
-    tried: dict[str, list[tuple[int, bool]]] = {}
+    """Return what the log says became of each checkpoint."""
+    tried: dict[str, list[int]] = {}
+    cursors: dict[str, int | None] = {}
     for entry, event in state.commits:
-        tried.setdefault(event.stream, []).append((entry, isinstance(event, CheckpointCommitted)))
+        tried.setdefault(event.stream, []).append(entry)
+        if isinstance(event, CheckpointCommitted):
+            cursors[event.stream] = event.cursor_seq if 0 < event.cursor_seq < entry else None
     stopped = _write_failed(state)
     over = state.cut is not None and state.closed is not None
     became: dict[str, Became] = {}
     for stream, one in weighed.items():
         if stream in tried:
-            committed = any(committed for _, committed in tried[stream])
-            entries = tuple(entry for entry, _ in tried[stream][:LIST_LIMIT])
-            became[stream] = ("committed" if committed else "failed"), entries
+            outcome: Outcome = "committed" if stream in cursors else "failed"
+            became[stream] = Became(outcome, tuple(tried[stream][:LIST_LIMIT]), cursors.get(stream))
         else:
             left_out = one.verdict == "commit" and (stopped or over)
-            became[stream] = ("not_attempted" if left_out else None), ()
+            became[stream] = Became("not_attempted" if left_out else None)
     return became
 
 
@@ -65,7 +78,7 @@ def sum_up(state: State, weighed: Mapping[str, Weighed], became: Mapping[str, Be
         committed=len(committed),
         committed_streams=tuple(map(printable, committed)),
         failed_stream=printable(failed[0]) if failed else None,
-        not_attempted=tuple(printable(s) for s, (outcome, _) in became.items() if outcome == "not_attempted"),
+        not_attempted=tuple(printable(s) for s, one in became.items() if one.outcome == "not_attempted"),
     )
 
 

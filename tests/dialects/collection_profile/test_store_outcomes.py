@@ -76,6 +76,7 @@ def test_what_was_committed_as_decided_is_no_discrepancy() -> None:
     assert decision.discrepancies == ()
     assert decision.commit.committed_streams == ("a", "b", "c")
     assert checkpoint(decision, "b").outcome_entries == (11,)
+    assert [one.committed_cursor for one in decision.checkpoints] == [4, 5, 6]
 
 
 def test_a_failed_write_fails_the_run_and_stops_the_rest() -> None:
@@ -137,6 +138,22 @@ def test_what_happened_otherwise_is_told(steps: list[Step], told: tuple[str, str
 def test_a_failed_write_before_one_that_was_staged_earlier_is_told() -> None:
     assert ("attempted_out_of_order", "b") in discrepancies(after(refused("b"), CLOSED))
     assert discrepancies(after(committed("a", 4), refused("b"), CLOSED)) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "cursor"),
+    [
+        ([committed("a", 3)], 3),
+        ([committed("a", 4), committed("a", 3)], 3),
+        ([committed("a", 99)], None),
+        ([committed("a", 0)], None),
+        ([refused("a")], None),
+        ([CLOSED], None),
+    ],
+    ids=["another", "the last of two", "of a later entry", "of none", "refused", "not tried"],
+)
+def test_the_cursor_that_the_store_took_is_the_recorded_one(steps: list[Step], cursor: int | None) -> None:
+    assert checkpoint(after(*steps), "a").committed_cursor == cursor
 
 
 WITHHELD: list[tuple[str, list[Step]]] = [
