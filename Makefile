@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs-check format clean
+.PHONY: help demo test check bench docs-check format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do \
@@ -28,6 +28,9 @@ check: $(VENV)/installed-dev docs-check  ## lint, format, types, import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: $(VENV)/installed-bench  ## measure the speed; the table is explained in docs/benchmarks.md
+	@$(BIN)/python -m tests.bench $(BENCH)
+
 docs-check: $(VENV)/installed-dev
 	@if [ -f tests/generate.py ]; then $(BIN)/python -m tests.generate --check; fi
 
@@ -42,7 +45,7 @@ clean:  ## remove caches and the demo ledger; .venv stays
 # Shows a command as it would be typed, and runs it on the demo's ledger.
 show = printf '\n$$ runledger %s\n\n' '$(1)' && RUNLEDGER=$(DEMO)/ledger.db $(BIN)/runledger $(1)
 
-# Two stamps: the demo runs without the development tools.
+# A stamp a set: the demo runs without the development tools, and the benchmark brings what it compares with.
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(call create_venv)
 	@echo "Installing what is pinned in constraints.txt"
@@ -53,6 +56,12 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt
 	@$(call create_venv)
 	@echo "Installing what is pinned in constraints.txt"
 	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[dev]'
+	@touch $(VENV)/installed $@
+
+$(VENV)/installed-bench: pyproject.toml constraints.txt
+	@$(call create_venv)
+	@echo "Installing what is pinned in constraints.txt"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[bench]'
 	@touch $(VENV)/installed $@
 
 # Uses .venv as it is where it works; else takes the first Python that is new enough and can build one.

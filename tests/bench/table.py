@@ -1,0 +1,150 @@
+"""What was measured, as rows: rates, their ratios, and whether the targets are met."""
+
+from collections.abc import Callable
+from statistics import median
+
+import msgspec
+
+from tests.bench.large import LARGE_LINES, Large
+from tests.bench.rounds import HAS_EVENTSOURCING, Timing
+
+VERIFY_RATE = 150_000
+PEAK_BYTES = 120_000_000
+WHY_SECONDS = 4.0
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One row.
+
+    Attributes:
+        what: what was measured.
+        value: its best round, lines a second of CPU time, or what the row says instead.
+        wall: lines a second by the clock, of the round in which that was best.
+        limit: the limit that it is held against, '' for none.
+        ratio: the part of that limit which it reaches; the median over the rounds.
+        versus: how many times the rate of the package ``eventsourcing``; the median over the rounds.
+        target: what is to be reached, '' for nothing.
+        met: whether it is; None where there is no target, or the run was too short to say.
+    """
+
+    what: str
+    value: str
+    wall: str = ""
+    limit: str = ""
+    ratio: float | None = None
+    versus: float | None = None
+    target: str = ""
+    met: bool | None = None
+
+
+class _Spec(msgspec.Struct, frozen=True):
+    what: str
+    of: str = ""
+    limit: str = ""
+    rival: str = ""
+    least_ratio: float = 0.0
+    least_versus: float = 0.0
+    least_rate: int = 0
+
+
+_SPECS = (
+    _Spec("typed decode", "decode"),
+    _Spec("one SHA-256 a line", "sha256"),
+    _Spec("append limit", "append limit"),
+    _Spec("append", "append", "append limit", "eventsourcing append", 0.30, 2.3),
+    _Spec("import", "import", "append limit", "eventsourcing append"),
+    _Spec("eventsourcing append", "eventsourcing append", "append limit"),
+    _Spec("fold limit", "fold limit"),
+    _Spec("fold", "fold", "fold limit", "eventsourcing replay", 0.50, 7.0),
+    _Spec("fold, narrowed", "fold narrowed", "fold limit", "eventsourcing replay"),
+    _Spec("export", "export", "fold limit"),
+    _Spec("eventsourcing replay", "eventsourcing replay", "fold limit"),
+)
+
+_HEADINGS: tuple[str, ...] = (
+    *("", "lines/s CPU", "lines/s wall", "of its limit", "× eventsourcing"),
+    *("target", ""),
+)
+
+
+def make_rows(timings: dict[str, list[Timing]], n: int, large: Large | None) -> list[Row]:
+    """Return the rows of the table."""
+    rows = [_row(spec, timings, n) for spec in _SPECS]
+    return rows if large is None else [*rows, *_large_rows(large)]
+
+
+def write_table(rows: list[Row]) -> str:
+    """Return the table as text."""
+    cells: list[tuple[str, ...]] = [
+        ("", "lines/s CPU", "lines/s wall", "of its limit", "× eventsourcing", "target", "")
+    ]
+    cells += [_cells(row) for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    aligned: tuple[Callable[[str, int], str], ...] = (str.ljust, *[str.rjust] * 4, str.ljust, str.ljust)
+    lines = ["  ".join(a(c, w) for a, c, w in zip(aligned, row, widths, strict=True)) for row in cells]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row(spec: _Spec, timings: dict[str, list[Timing]], n: int) -> Row:
+    measured = timings.get(spec.of)
+    if measured is None:
+        missing = "not installed" if spec.of.startswith("eventsourcing") and not HAS_EVENTSOURCING else "–"
+        return Row(what=spec.what, value=missing)
+    best = min(measured, key=lambda timing: timing.cpu)
+    ratio, versus = _ratio(measured, timings.get(spec.limit)), _ratio(measured, timings.get(spec.rival))
+    rate = n / best.cpu
+    targets = [
+        (f"≥ {spec.least_ratio:.2f} of its limit", spec.least_ratio, ratio),
+        (f"≥ {spec.least_versus:g} × eventsourcing", spec.least_versus, versus),
+        (f"≥ {spec.least_rate:,} lines/s", spec.least_rate, rate),
+    ]
+    asked = [(said, found is None or found >= least) for said, least, found in targets if least]
+    return Row(
+        what=spec.what,
+        value=f"{rate:,.0f}",
+        wall=f"{n / best.wall:,.0f}",
+        limit=spec.limit,
+        ratio=ratio,
+        versus=versus,
+        target=", ".join(said for said, _ in asked),
+        met=all(reached for _, reached in asked) if asked else None,
+    )
+
+
+def _ratio(measured: list[Timing], against: list[Timing] | None) -> float | None:
+    """Return how many times the rate of another measurement; each round is compared with itself."""
+    if against is None:
+        return None
+    return median(b.cpu / a.cpu for a, b in zip(measured, against, strict=True))
+
+
+def _large_rows(large: Large) -> list[Row]:
+    is_asked = large.lines >= LARGE_LINES
+    lines = f"{large.lines:,} lines"
+    return [
+        Row(
+            what=f"peak memory, folding {lines}",
+            value=f"{large.fold_peak / 1e6:.0f} MB",
+            target=f"< {PEAK_BYTES / 1e6:.0f} MB",
+            met=large.fold_peak < PEAK_BYTES if is_asked else None,
+        ),
+        Row(
+            what=f"why, on {lines}",
+            value=f"{large.why:.2f} s",
+            target=f"< {WHY_SECONDS:g} s",
+            met=large.why < WHY_SECONDS if is_asked else None,
+        ),
+        Row(what="--help", value=f"{large.help:.2f} s"),
+    ]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.what,
+        row.value,
+        row.wall,
+        "" if row.ratio is None else f"{row.ratio:.2f}",
+        "" if row.versus is None else f"{row.versus:.1f}",
+        row.target,
+        "" if row.met is None else "met" if row.met else "MISSED",
+    )
