@@ -63,6 +63,12 @@ def _days(day: str) -> int | None:
         return None
 
 
+def to_milliseconds(instant: Instant) -> int:
+    """Return an instant as milliseconds since the epoch; finer digits are cut off."""
+    seconds, fraction = instant
+    return seconds * 1000 + int((fraction + "000")[:3])
+
+
 def read_micros(text: str) -> int | None:
     """Read a date-time or a date into microseconds since the epoch; finer digits are cut off.
 

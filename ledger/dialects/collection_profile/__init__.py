@@ -3,7 +3,8 @@
 Read beside the specification, in the order in which a line flows:
 
 * the wire: ``messages``, ``values``, ``shapes``, ``decode``; ``redact``, before the log; ``telling``
-* what a run is held against: ``manifest``, ``plan``, ``ruleset``, ``rulesets``, ``rules/``
+* what a run is held against: ``manifest``, ``plan``, ``ruleset``, ``switches``, ``rulesets``, ``rules/``; what
+  a ruleset makes of the wire: ``wire``
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
   ``fold``
 * the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,

@@ -1,6 +1,6 @@
 """Coverage arithmetic: what became of every key that a report requires, and what nearly accounts for one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 import msgspec
 
@@ -22,7 +22,9 @@ class Account(msgspec.Struct, frozen=True):
     """The required keys of one report, split by what became of them.
 
     A key that is hydrated counts as hydrated, whatever else it is. A key is gapped where the report lists
-    it and a DETAIL_GAP of the same stream, under the same parent boundary, stands behind it.
+    it and a DETAIL_GAP of the same stream, under the same parent boundary, stands behind it; where a switch
+    says so, also one that the report does not list. An optional skip that is credited counts as hydrated:
+    nothing is owed for it.
     """
 
     required: int
@@ -33,17 +35,71 @@ class Account(msgspec.Struct, frozen=True):
 
 def account(state: State, report: Report) -> Account:
     """Account for a report (eligible/3)."""
-    backed = state.gaps.keys(report.message.stream, report.message.state_stream)
+    switches = state.ruleset.switches
+    backed = _backed(state, report.message.stream, report.message.state_stream)
+    settled = report.hydrated
+    if switches.optional_skip_keys == "credit":
+        settled = settled.union(report.message.optional_skip_keys or ())
+    owed = backed if switches.unlisted_gap == "accounted" else backed & report.listed_gaps
     hydrated = gapped = 0
     unaccounted: list[Key] = []
     for key in report.message.required_keys:
-        if key in report.hydrated:
+        if key in settled:
             hydrated += 1
-        elif key in report.listed_gaps and key in backed:
+        elif key in owed:
             gapped += 1
         else:
             unaccounted.append(key)
     return Account(len(report.message.required_keys), hydrated, gapped, tuple(unaccounted))
+
+
+def gaps_span_boundaries(state: State, stream: str) -> bool:
+    """Tell whether a gap of a stream that names no parent is of every boundary it reports on."""
+    if state.ruleset.switches.unscoped_gap == "own_boundary" or state.plan is None:
+        return False
+    declared = state.plan.declared(stream)
+    return declared is not None and declared.parents == (stream,)
+
+
+def _backed(state: State, stream: str, parent: str) -> Set[Key]:
+    """Return the keys of a boundary that some DETAIL_GAP names."""
+    backed = state.gaps.keys(stream, parent)
+    return backed | state.gaps.keys(stream, None) if gaps_span_boundaries(state, stream) else backed
+
+
+class Answers:
+    """Which report each gap accounts a key for; what is looked up for one gap is kept for the next."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._accounts_unlisted = state.ruleset.switches.unlisted_gap == "accounted"
+        self._accountable: dict[tuple[str, str], Set[Key]] = {}
+
+    def report_for(self, gap: Gap) -> int | None:
+        """Return the entry of the first report that a gap accounts a key for, None where there is none."""
+        key = gap.message.record_key
+        if key is None:
+            return None
+        for report in self._reports(gap):
+            if key in self._keys(report):
+                return report.entry
+        return None
+
+    def _reports(self, gap: Gap) -> Iterator[Report]:
+        state, stream = self._state, gap.message.stream
+        if gap.parent is not None:
+            if (stream, gap.parent) in state.reports:
+                yield state.reports[stream, gap.parent]
+        elif gaps_span_boundaries(state, stream):
+            yield from (report for (name, _), report in state.reports.items() if name == stream)
+
+    def _keys(self, report: Report) -> Set[Key]:
+        if not self._accounts_unlisted:
+            return report.listed_gaps
+        boundary = (report.message.stream, report.message.state_stream)
+        if boundary not in self._accountable:
+            self._accountable[boundary] = frozenset(report.message.required_keys) - report.hydrated
+        return self._accountable[boundary]
 
 
 def near_misses(state: State, report: Report, keys: Iterable[Key]) -> Iterator[NearMiss]:

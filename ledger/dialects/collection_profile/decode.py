@@ -5,7 +5,7 @@ complete JSON reader and the shape tables, which alone decide what is malformed 
 takes only what they would take, and gives the same message: ``tests`` hold the two together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -38,21 +38,46 @@ _LABELLED = msgspec.json.Decoder(_LabelledLine)
 _ONE_VALUE = msgspec.json.Decoder()
 
 
-def read_program_line(line: bytes) -> ProgramMessage:
-    """Read a line of the connector."""
-    try:
-        record = _FAST.decode(line)
-        if (
-            isinstance(record, Record)
-            and (record.data is not None or record.op == "delete")
-            and "!" <= record.emitted_at[:1] <= "~"  # a visible first character: it is not blank
-            and msgspec_may_read(line)
-        ):
-            return record
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    message: ProgramMessage = _read_slowly(PROGRAM_SHAPES, line)
-    return message
+def program_reader(shapes: Mapping[str, Shape]) -> Callable[[bytes], ProgramMessage]:
+    """Make the reader of a connector's lines by a table of shapes.
+
+    The shortcut takes RECORDs as the usual table shapes them; see :func:`refusing_upsert` for another.
+    """
+    decode = _FAST.decode
+
+    def read(line: bytes) -> ProgramMessage:
+        try:
+            record = decode(line)
+            if (
+                isinstance(record, Record)
+                and (record.data is not None or record.op == "delete")
+                and "!" <= record.emitted_at[:1] <= "~"  # a visible first character: it is not blank
+                and msgspec_may_read(line)
+            ):
+                return record
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        message: ProgramMessage = _read_slowly(shapes, line)
+        return message
+
+    return read
+
+
+def refusing_upsert(shapes: Mapping[str, Shape]) -> Callable[[bytes], ProgramMessage]:
+    """Make the same by a table in which ``upsert`` is no ``op``: the table judges what spells it out."""
+    usual = program_reader(shapes)
+
+    def read(line: bytes) -> ProgramMessage:
+        message = usual(line)
+        if isinstance(message, Record) and message.op == "upsert":
+            message = _read_slowly(shapes, line)
+        return message
+
+    return read
+
+
+read_program_line = program_reader(PROGRAM_SHAPES)
+"""Read a line of the connector as the usual table shapes it."""
 
 
 def read_runtime_line(line: bytes) -> RuntimeMessage:

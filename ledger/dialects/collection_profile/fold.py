@@ -6,7 +6,7 @@ from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.findings import Fault
 from ledger.core.observations import decode_observation
 from ledger.dialects.collection_profile import machine, program_lines, runtime_lines
-from ledger.dialects.collection_profile.decode import read_program_line, read_runtime_line
+from ledger.dialects.collection_profile.decode import read_runtime_line
 from ledger.dialects.collection_profile.observed import observe, observe_erased
 from ledger.dialects.collection_profile.state import Phase, State
 
@@ -18,6 +18,7 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
     where ``evidence_closure`` is on, which keeps the keys of child streams).
     """
     program_tables = machine.PROGRAM
+    read_program_line = state.ruleset.wire.read
     for entry in entries:
         state.through = entry.seq
         if entry.origin == PROGRAM:

@@ -62,11 +62,11 @@ class Gaps:
         """Return how many gaps a stream has."""
         return self._counts.get(stream, 0)
 
-    def keys(self, stream: str, parent: str) -> set[Key]:
-        """Return the keys that gaps of a stream stand behind, under one boundary."""
+    def keys(self, stream: str, parent: str | None) -> set[Key]:
+        """Return the keys that gaps of a stream stand behind, under one boundary or none."""
         return self._backed.get((stream, parent), set())
 
-    def latest(self, stream: str, parent: str) -> int:
+    def latest(self, stream: str, parent: str | None) -> int:
         """Return the entry of the last gap of a boundary, 0 where there is none."""
         return self._latest.get((stream, parent), 0)
 

@@ -25,6 +25,8 @@ class ManifestStream(msgspec.Struct, frozen=True, kw_only=True):
         consent_time_field: the record field that ``time_range`` is tested on.
         primary_key: ordered field names.
         required_fields: top-level names that the stream's schema requires.
+        coverage_strategy: as declared, None where it is absent or null.
+        resource_field: the record field that ``resources`` may also name.
     """
 
     name: str
@@ -33,6 +35,8 @@ class ManifestStream(msgspec.Struct, frozen=True, kw_only=True):
     consent_time_field: str | None = None
     primary_key: tuple[str, ...] = ()
     required_fields: tuple[str, ...] = ()
+    coverage_strategy: Any = None
+    resource_field: str | None = None
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -46,6 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """A manifest that passed its rules.
 
     Attributes:
+        bindings: every binding that it names.
         required_bindings: bindings that the runtime must offer and describe.
         protocol_capabilities: what the connector needs of the runtime's protocol; None where the
             declaration is malformed.
@@ -54,6 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     connector_id: str
     version: str
     streams: dict[str, ManifestStream]
+    bindings: tuple[str, ...] = ()
     required_bindings: tuple[str, ...] = ()
     protocol_capabilities: tuple[str, ...] | None = ()
 
@@ -86,7 +92,8 @@ def read_manifest(body: bytes) -> ManifestReading:
         connector_id=connector_id,
         version=version,
         streams={entry["name"]: _stream(entry) for entry in value["streams"]},
-        required_bindings=tuple(_required_bindings(value)),
+        bindings=tuple(_bindings(value)),
+        required_bindings=tuple(name for name, is_required in _bindings(value).items() if is_required),
         protocol_capabilities=_capabilities(value.get("protocol_capabilities")),
     )
     return ManifestReading(connector_id=connector_id, version=version, manifest=manifest)
@@ -201,6 +208,8 @@ def _declared_parents(stream: dict[str, Json]) -> tuple[str, ...] | None:
 def _stream(value: dict[str, Json]) -> ManifestStream:
     schema = value.get("schema")
     time_field = value.get("consent_time_field")
+    selection = value.get("selection")
+    resource_field = selection.get("resource_field") if isinstance(selection, dict) else None
     return ManifestStream(
         name=value["name"],
         state_stream=value.get("state_stream"),
@@ -208,14 +217,16 @@ def _stream(value: dict[str, Json]) -> ManifestStream:
         consent_time_field=time_field if _is_name(time_field) else None,
         primary_key=_strings(value.get("primary_key")),
         required_fields=_strings(schema.get("required") if isinstance(schema, dict) else None),
+        coverage_strategy=value.get("coverage_strategy"),
+        resource_field=resource_field if _is_name(resource_field) else None,
     )
 
 
-def _required_bindings(value: dict[str, Json]) -> Iterator[str]:
+def _bindings(value: dict[str, Json]) -> dict[str, bool]:
+    """Return the bindings by name, and whether each is required."""
     requirements = value.get("runtime_requirements") or {}
-    for name, binding in (requirements.get("bindings") or {}).items():
-        if binding.get("required"):
-            yield name
+    bindings = requirements.get("bindings") or {}
+    return {name: bool(binding.get("required")) for name, binding in bindings.items()}
 
 
 def _capabilities(value: Json) -> tuple[str, ...] | None:

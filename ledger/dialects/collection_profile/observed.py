@@ -67,10 +67,12 @@ def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
     manifest = state.manifest.manifest
     if manifest is None:
         refuse(state, entry, state.manifest.faults)
-    elif opened.offered is not None:
-        faults = [f for rule in state.ruleset.match_rules for f in rule(manifest, opened.offered)]
-        if faults:
-            refuse(state, entry, faults)
+        return
+    faults = [fault for rule in state.ruleset.manifest_rules for fault in rule(manifest)]
+    if opened.offered is not None:
+        faults += [fault for rule in state.ruleset.match_rules for fault in rule(manifest, opened.offered)]
+    if faults:
+        refuse(state, entry, faults)
 
 
 def on_refused(state: State, entry: Entry, refused: o.RunRefused) -> None:

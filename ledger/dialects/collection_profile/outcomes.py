@@ -53,10 +53,11 @@ def _write_failed(state: State) -> bool:
 
 
 def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
-    """Return the cause where the write of an eligible checkpoint failed (eligible/5)."""
+    """Return the cause where the write of an eligible checkpoint failed, or is known to fail (eligible/5)."""
     for entry, event in state.commits:
-        verdict = weighed[event.stream].verdict if event.stream in weighed else None
-        if isinstance(event, CheckpointCommitFailed) and verdict == "commit":
+        one = weighed.get(event.stream)
+        is_due = one is not None and (one.verdict == "commit" or one.is_refused)
+        if isinstance(event, CheckpointCommitFailed) and is_due:
             detail = {"stream": printable(event.stream), "text": printable(event.error)[:200]}
             return Cause(
                 code="checkpoint_store_failed",
@@ -64,6 +65,16 @@ def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
                 entries=(entry,),
                 by="store",
                 detail=detail,
+            )
+    for one in weighed.values():
+        if one.is_refused:
+            reason = one.reasons[0]
+            return Cause(
+                code=reason.code,
+                clause=reason.clause,
+                entries=reason.entries,
+                by="runtime",
+                detail={"stream": reason.stream or ""},
             )
     return None
 
@@ -108,6 +119,8 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             yield _differs("attempted_after_failure", "eligible/5", event.stream, failed, entry)
         if isinstance(event, CheckpointCommitFailed):
             failed = failed or entry
+            if event.stream in weighed and weighed[event.stream].is_refused:
+                continue
             if verdict != "commit":
                 yield _differs("attempted_though_withheld", "eligible/4", event.stream, entry)
             elif any(name not in committed for name in _eligible_before(weighed, event.stream)):

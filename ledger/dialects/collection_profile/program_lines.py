@@ -6,16 +6,18 @@ the first fault ends the run, else the message is taken.
 
 from collections.abc import Callable, Iterable
 
+from ledger.core.ecmascript import INHERITED_NAMES
 from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
 from ledger.core.json_reader import Malformed, printable
 from ledger.dialects.collection_profile import messages as m
+from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.plan import StreamPlan
+from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
-from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES
 from ledger.dialects.collection_profile.state import Phase, Question, Report, Skip, Staged, State
 
 _OUT_OF_SCOPE = {
@@ -109,10 +111,9 @@ def end_on_surplus_report(state: State, entry: int, stream: str) -> None:
     erased = state.erased.reports.get(stream)
     if not erased or state.plan is None:
         return
-    declared = state.plan.declared(stream)
-    parents = declared.parents if declared is not None else ()
+    parents = boundaries_in_scope(state, stream)
     readable = sum((stream, parent) in state.reports for parent in parents)
-    if len(erased) + readable > sum(parent in state.plan.streams for parent in parents):
+    if len(erased) + readable > len(parents):
         detail = {"stream": printable(stream)}
         state.violate(entry, Fault(code="coverage_reported_too_often", clause="coverage/once", detail=detail))
 
@@ -125,7 +126,7 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
     if parent is None:
         declared = state.plan.declared(message.stream) if state.plan else None
         parents = declared.parents if declared else ()
-        parent = parents[0] if len(parents) == 1 else None
+        parent = parents[0] if len(parents) == 1 and not gaps_span_boundaries(state, message.stream) else None
     state.gaps.add(Gap(entry.seq, message, parent))
 
 
@@ -186,7 +187,9 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
 def on_unknown(state: State, entry: Entry, message: m.Unknown) -> None:
     """Do with an unknown type what the ruleset says (session/unknown)."""
     fault = Fault(code="message_unknown", clause="session/unknown", detail={"type": message.type[:80]})
-    if state.ruleset.switches.unknown_message == "ignore":
+    unknown = state.ruleset.switches.unknown_message
+    is_inherited = unknown == "ignore_inherited_names" and message.type in INHERITED_NAMES
+    if unknown == "ignore" or is_inherited:
         state.note(fault, entry.seq)
     else:
         state.violate(entry.seq, fault)
@@ -269,14 +272,14 @@ def on_erased(state: State, entry: Entry) -> None:
 
 def take_erased(state: State, entry: Entry) -> None:
     """Take an erased message where one may come; that its stream is out of scope, its column still says."""
+    if entry.type and entry.type not in state.ruleset.wire.shapes:
+        on_unknown(state, entry, m.Unknown(type=entry.type))
+        return
     if entry.type in _OUT_OF_SCOPE and entry.stream and not is_in_scope(state, entry.stream):
         code, clause = _OUT_OF_SCOPE[entry.type]
         state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
         return
     declared = state.plan.declared(entry.stream) if state.plan is not None else None
-    if entry.type and entry.type not in PROGRAM_SHAPES:
-        on_unknown(state, entry, m.Unknown(type=entry.type))
-        return
     match entry.type:
         case "RECORD":
             state.counted += 1
@@ -288,7 +291,8 @@ def take_erased(state: State, entry: Entry) -> None:
         case "PROGRESS":
             pass
         case "STATE":
-            if state.plan is None or entry.stream in state.plan.covers:
+            named = m.State(stream=entry.stream)
+            if first_fault(state.ruleset.staging_rules, state, named) is None:
                 state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
         case "SKIP_RESULT":
             if entry.stream:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ledger.core import decision as d
 from ledger.core.findings import LIST_LIMIT, TEXT_LIMIT, Finding
 from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.accounting import Answers
 from ledger.dialects.collection_profile.fate import Fate
-from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.messages import DoneError, RecoveryHint, show_key
 from ledger.dialects.collection_profile.state import Skip, State
 
@@ -57,6 +57,7 @@ def project_skips(state: State) -> Iterator[d.SkipShown]:
 
 def project_gaps(state: State) -> Iterator[d.GapShown]:
     """Yield the first hundred gaps, each with the report that lists its key, if one does."""
+    answers = Answers(state)
     for gap in state.gaps.first:
         message = gap.message
         yield d.GapShown(
@@ -66,7 +67,7 @@ def project_gaps(state: State) -> Iterator[d.GapShown]:
             record_key=show_key(message.record_key) if message.record_key is not None else None,
             reason=printable(message.reason)[:TEXT_LIMIT] if message.reason is not None else None,
             retryable=message.retryable,
-            accounted_by=_accounted_by(state, gap),
+            accounted_by=answers.report_for(gap),
         )
 
 
@@ -134,14 +135,6 @@ def project_findings(state: State, fate: Fate) -> Iterator[Finding]:
     for ask in state.ruleset.end_rules:
         for tally in ask(state, fate.status):
             yield tally.finding()
-
-
-def _accounted_by(state: State, gap: Gap) -> int | None:
-    report = state.reports.get((gap.message.stream, gap.parent)) if gap.parent is not None else None
-    key = gap.message.record_key
-    if report is None or key is None or key not in report.listed_gaps:
-        return None
-    return report.entry
 
 
 def _skip(skip: Skip, newest: bool) -> d.SkipShown:

@@ -7,9 +7,8 @@ digest covers the id, the switches and the names of all rules.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import msgspec
 from msgspec import inspect
 
 from ledger.core.dialect import RuleTold, SwitchTold
@@ -19,6 +18,8 @@ from ledger.core.observations import Offered, ProgramExited, Trigger
 from ledger.dialects.collection_profile.manifest import Manifest
 from ledger.dialects.collection_profile.messages import Done, Start
 from ledger.dialects.collection_profile.plan import Plan, RecordRule
+from ledger.dialects.collection_profile.switches import Switches, switches_in_digest
+from ledger.dialects.collection_profile.wire import Wire, wire_under
 
 if TYPE_CHECKING:
     from ledger.core.decision import Reason, Status
@@ -36,6 +37,9 @@ class Asked(NamedTuple):
     offered: Offered | None
     start: Start
 
+
+ManifestRule: TypeAlias = Callable[[Manifest], Iterator[Fault]]
+"""Asked of a manifest that holds by itself; a fault refuses the run."""
 
 MatchRule: TypeAlias = Callable[[Manifest, Offered], Iterator[Fault]]
 """Asked before START, where it is known what the runtime offers."""
@@ -55,39 +59,11 @@ CheckpointRule: TypeAlias = "Callable[[State, Plan, str], Iterator[Reason]]"
 EndRule: TypeAlias = "Callable[[State, Status], Iterator[Tally]]"
 """Asked at the decision; what it finds is shown and decides nothing."""
 
+StoreRule: TypeAlias = "Callable[[State, str], Reason | None]"
+"""Asked of a checkpoint that nothing withholds; for a reason the store is known to refuse it."""
+
 Weighing: TypeAlias = Literal["coverage", "certified", "restart"]
 """How checkpoints are weighed: of a success, of a certified failure, after the loss of the controller."""
-
-
-class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices that the text leaves open; each names the clause that leaves it so."""
-
-    out_of_scope_record: Annotated[
-        Literal["violate", "discard"],
-        msgspec.Meta(
-            description="What a RECORD outside the scope does to the run.", extra={"clause": "runtime/12"}
-        ),
-    ] = "violate"
-    state_of_no_checkpoint: Annotated[
-        Literal["ignore", "violate"],
-        msgspec.Meta(
-            description="What a STATE of a stream that is no checkpoint does.",
-            extra={"clause": "state/stream"},
-        ),
-    ] = "ignore"
-    unknown_message: Annotated[
-        Literal["violate", "ignore"],
-        msgspec.Meta(
-            description="What a message of an unknown type does.", extra={"clause": "session/unknown"}
-        ),
-    ] = "violate"
-    evidence_closure: Annotated[
-        Literal["off", "on"],
-        msgspec.Meta(
-            description="Whether STREAM_EVIDENCE must agree with what was counted.",
-            extra={"clause": "evidence/closure"},
-        ),
-    ] = "off"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +73,7 @@ class Ruleset:
     Attributes:
         id: its public name, such as ``collection-profile/0.1.0``.
         summary: one line for people.
+        manifest_rules: asked of the manifest, besides those that every manifest must pass.
         match_rules: asked of the manifest and what the runtime offers.
         start_rules: asked of START.
         record_rules: asked of RECORDs, where the scope gives them something to check.
@@ -104,7 +81,9 @@ class Ruleset:
         staging_rules: asked of a STATE that broke no message rule; what breaks one is not staged.
         exit_rules: asked of how the program ended.
         checkpoint_rules: asked of staged checkpoints, by how they are weighed.
+        store_rules: asked of those that nothing withholds, in the order of committing.
         end_rules: asked at the decision.
+        wire: how the connector's lines are read, as the switches say.
     """
 
     id: str
@@ -118,15 +97,19 @@ class Ruleset:
     exit_rules: tuple[ExitRule, ...]
     checkpoint_rules: Mapping[Weighing, tuple[CheckpointRule, ...]]
     end_rules: tuple[EndRule, ...]
+    manifest_rules: tuple[ManifestRule, ...] = ()
+    store_rules: tuple[StoreRule, ...] = ()
     digest: str = field(init=False)
+    wire: Wire = field(init=False)
 
     def __post_init__(self) -> None:
         content = {
             "id": self.id,
-            "switches": msgspec.to_builtins(self.switches),
+            "switches": switches_in_digest(self.switches),
             "rules": [[asked_of, rule.__name__] for asked_of, rule in self._rules()],
         }
         object.__setattr__(self, "digest", digest(canonical_json(content)))
+        object.__setattr__(self, "wire", wire_under(self.switches))
 
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule, by what it is asked of."""
@@ -145,6 +128,7 @@ class Ruleset:
                 yield SwitchTold(one.name, str(getattr(self.switches, one.name)), clause, says)
 
     def _rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+        yield from (("manifest", rule) for rule in self.manifest_rules)
         yield from (("binding", rule) for rule in self.match_rules)
         yield from (("START", rule) for rule in self.start_rules)
         yield from (("RECORD", rule) for rule in self.record_rules)
@@ -154,4 +138,5 @@ class Ruleset:
         yield from (("exit", rule) for rule in self.exit_rules)
         for weighing, weighed in self.checkpoint_rules.items():
             yield from ((f"checkpoint, {weighing}", rule) for rule in weighed)
+        yield from (("store", rule) for rule in self.store_rules)
         yield from (("end", rule) for rule in self.end_rules)

@@ -1,10 +1,12 @@
 """The shipped rulesets, each frozen once released.
 
 ``0.1.0`` is the specification's text. Where the text leaves a choice, each rule's docstring names our
-reading, and each switch the clause that leaves the choice open.
+reading, and each switch the clause that leaves the choice open. ``0.1.0+reference`` is what the reference
+implementation did on 17 August 2026, where it is known to have done otherwise.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ledger.dialects.collection_profile.rules import (
     binding,
@@ -12,13 +14,16 @@ from ledger.dialects.collection_profile.rules import (
     done,
     eligible,
     evidence,
+    gap,
     interaction,
+    manifest,
     restart,
     scope,
     start,
 )
 from ledger.dialects.collection_profile.rules import state as state_rules
-from ledger.dialects.collection_profile.ruleset import Ruleset, Switches
+from ledger.dialects.collection_profile.ruleset import Ruleset
+from ledger.dialects.collection_profile.switches import Switches
 
 _COVERAGE = (eligible.coverage_is_complete, eligible.every_parent_was_reported)
 
@@ -77,5 +82,55 @@ TEXT = Ruleset(
     ),
 )
 
-RULESETS: Mapping[str, Ruleset] = {TEXT.id: TEXT}
+_MESSAGE_RULES_OF_REFERENCE = {
+    **TEXT.message_rules,
+    "STATE": (scope.names_stream_in_scope("state/stream"), state_rules.cursor_is_an_object_or_null),
+    "DETAIL_COVERAGE": (
+        *TEXT.message_rules["DETAIL_COVERAGE"],
+        coverage.optional_skips_do_not_repeat,
+        coverage.optional_skips_were_required,
+        coverage.outcomes_do_not_overlap,
+    ),
+    "DETAIL_GAP": (scope.names_stream_in_scope("gap/stream"), gap.key_has_no_space_around),
+    "DONE": (done.success_has_no_error, done.count_is_right),
+}
+del _MESSAGE_RULES_OF_REFERENCE["STREAM_EVIDENCE"]
+
+REFERENCE = replace(
+    TEXT,
+    id="collection-profile/0.1.0+reference",
+    summary="what the reference implementation of 2026-08-17 did",
+    switches=Switches(
+        unknown_message="ignore_inherited_names",
+        stream_evidence="unknown",
+        spelled_out_upsert="violate",
+        unknown_error_member="violate",
+        unknown_hint_member="violate",
+        key_equality="text",
+        optional_skip_keys="credit",
+        undeclared_parent="accept",
+        unlisted_gap="accounted",
+        unscoped_gap="any_boundary",
+        commit_order="integers_first",
+        controller_loss="withhold",
+    ),
+    manifest_rules=(manifest.strategies_are_known,),
+    match_rules=(binding.every_binding_is_offered, binding.capabilities_are_offered),
+    start_rules=tuple(rule for rule in TEXT.start_rules if rule is not start.scope_is_within_grant),
+    record_rules=(
+        scope.within_resources_by_field,
+        scope.no_extra_field,
+        scope.within_time_range_in_milliseconds,
+    ),
+    message_rules=_MESSAGE_RULES_OF_REFERENCE,
+    staging_rules=(),
+    checkpoint_rules={
+        "coverage": _COVERAGE,
+        "certified": (eligible.covers_no_failed_child, *_COVERAGE),
+        "restart": (),
+    },
+    store_rules=(start.checkpoint_is_within_grant,),
+)
+
+RULESETS: Mapping[str, Ruleset] = {TEXT.id: TEXT, REFERENCE.id: REFERENCE}
 """Every shipped ruleset by id, the default first."""

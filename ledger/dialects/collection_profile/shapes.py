@@ -98,7 +98,7 @@ _OUTCOMES = Shape(
         for name in ("emitted", "unchanged", "gapped", "unaccounted")
     ),
 )
-_DONE_ERROR = Shape(
+DONE_ERROR = Shape(
     m.DoneError,
     (
         Member("message", v.read_words, "done/error", True),
@@ -134,13 +134,21 @@ def _build_record(data: Json = None, op: Json = None, **rest: Any) -> m.Record:
     return m.Record(data=data, op=op, **rest)
 
 
-def _build_done(error: Json = None, **rest: Any) -> m.Done:
-    if error is None:
-        return m.Done(**rest)
-    try:
-        return m.Done(error=_build(_DONE_ERROR, error), **rest)
-    except v.Bad as bad:
-        raise v.Bad(bad.expected, member=f"error.{bad.member}", clause=bad.clause) from None
+def done_builder(error_shape: Shape, *, closed: bool = False) -> Callable[..., m.Done]:
+    """Make what builds a DONE, whose error is read by a shape; closed, it holds nothing else."""
+
+    def build(error: Json = None, **rest: Any) -> m.Done:
+        if error is None:
+            return m.Done(**rest)
+        try:
+            read = _build(error_shape, error)
+            if closed:
+                v.refuse_other_members(error, [member.name for member in error_shape.members], "done/error")
+        except v.Bad as bad:
+            raise v.Bad(bad.expected, member=f"error.{bad.member}", clause=bad.clause) from None
+        return m.Done(error=read, **rest)
+
+    return build
 
 
 PROGRAM_SHAPES: Mapping[str, Shape] = {
@@ -227,7 +235,7 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
         ),
     ),
     "DONE": Shape(
-        _build_done,
+        done_builder(DONE_ERROR),
         (
             Member("status", v.reader_of("succeeded", "failed", "cancelled"), "done/status", True),
             Member("records_emitted", v.read_whole, "done/records_emitted", True),

@@ -7,12 +7,13 @@ pattern.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from math import inf
 from typing import Any, TypeAlias, get_args
 
-from ledger.core.json_reader import Json, is_finite, is_number, whole_number
+from ledger.core.ecmascript import number_to_string
+from ledger.core.json_reader import Json, is_finite, is_number, printable, whole_number
 from ledger.dialects.collection_profile import messages as m
 
 MAX_COUNT = 9007199254740991
@@ -62,6 +63,11 @@ Reader: TypeAlias = Callable[[Json], Any]
 def is_blank(text: str) -> bool:
     """Tell whether a string holds nothing but white space."""
     return not text.strip(_WHITE_SPACE)
+
+
+def is_trimmed(text: str) -> bool:
+    """Tell whether a string has no white space around it."""
+    return text == text.strip(_WHITE_SPACE)
 
 
 def read_string(value: Json) -> str:
@@ -169,6 +175,13 @@ def read_key(value: Json) -> m.Key:
     raise Bad("string_or_number")
 
 
+def read_key_as_text(value: Json) -> m.Key:
+    """A string or a number, which is one key with the text that ECMAScript makes of it."""
+    if is_number(value):
+        return m.Key(number_to_string(value), False)
+    return read_key(value)
+
+
 def _digits(number: Json) -> str:
     """Return one text for all spellings of a number, exact at any size."""
     if isinstance(number, float) or is_finite(number):
@@ -180,14 +193,22 @@ def _digits(number: Json) -> str:
     return f"{'-' * sign}{significant}e{int(exponent) + len(text) - len(significant)}"
 
 
-def read_keys(value: Json) -> tuple[m.Key, ...]:
-    """An array of keys."""
-    if not isinstance(value, list):
-        raise Bad("array_of_keys")
-    try:
-        return tuple(read_key(item) for item in value)
-    except Bad:
-        raise Bad("array_of_keys") from None
+def keys_reader(read_one: Callable[[Json], m.Key]) -> Reader:
+    """Make the reader of an array of keys."""
+
+    def read(value: Json) -> tuple[m.Key, ...]:
+        if not isinstance(value, list):
+            raise Bad("array_of_keys")
+        try:
+            return tuple(read_one(item) for item in value)
+        except Bad:
+            raise Bad("array_of_keys") from None
+
+    return read
+
+
+read_keys = keys_reader(read_key)
+read_keys_as_text = keys_reader(read_key_as_text)
 
 
 def read_strings(value: Json) -> tuple[str, ...]:
@@ -221,6 +242,25 @@ def read_error_code(value: Json) -> str:
     if not isinstance(value, str) or not _ERROR_CODE.fullmatch(value):
         raise Bad("error_code")
     return value
+
+
+def read_closed_recovery_hint(value: Json) -> m.RecoveryHint:
+    """Read a hint whose object form holds an action, perhaps ``retryable``, and nothing else."""
+    hint = read_recovery_hint(value)
+    if isinstance(value, dict):
+        refuse_other_members(value, ("action", "retryable"), "hint/1")
+    return hint
+
+
+def refuse_other_members(value: Mapping[str, Json], known: Collection[str], clause: str) -> None:
+    """Refuse an object that holds more than the members that are known; null is absent.
+
+    Raises:
+        Bad: with the first member that is not known.
+    """
+    for name, item in value.items():
+        if item is not None and name not in known:
+            raise Bad("absent", member=printable(name), clause=clause)
 
 
 def read_recovery_hint(value: Json) -> m.RecoveryHint:

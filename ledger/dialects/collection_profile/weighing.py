@@ -1,8 +1,13 @@
 """Weighing: for every staged checkpoint, commit or withhold, with each reason."""
 
+from collections.abc import Mapping
+from itertools import filterfalse
+
 import msgspec
 
 from ledger.core.decision import Reason, Verdict
+from ledger.core.ecmascript import is_array_index
+from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile import erasure
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.ruleset import CheckpointRule, Weighing
@@ -10,23 +15,75 @@ from ledger.dialects.collection_profile.state import State
 
 
 class Weighed(msgspec.Struct, frozen=True):
-    """What the rules say of one checkpoint, and why."""
+    """What the rules say of one checkpoint, and why.
+
+    Attributes:
+        is_refused: whether nothing but the store withholds it, which is known to refuse it.
+    """
 
     verdict: Verdict
     reasons: tuple[Reason, ...] = ()
+    is_refused: bool = False
 
 
 def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
-    """Weigh every staged checkpoint, in order of its first STATE."""
+    """Weigh every staged checkpoint, in the order of committing."""
+    order = commit_order(state)
     if fate.status == "running":
-        return {stream: Weighed("pending") for stream in state.staged}
+        return {stream: Weighed("pending") for stream in order}
     blanket = _blanket_reason(state, fate)
     if blanket is not None:
         verdict: Verdict = "indeterminate" if fate.status == "indeterminate" else "withhold"
-        return {stream: Weighed(verdict, (blanket,)) for stream in state.staged}
+        return {stream: Weighed(verdict, (blanket,)) for stream in order}
     weighing: Weighing = "certified" if fate.certified or fate.uncertain else "coverage"
     rules = state.ruleset.checkpoint_rules["restart" if fate.restart else weighing]
-    return {stream: _weigh_one(state, stream, fate, rules) for stream in state.staged}
+    weighed = {stream: _weigh_one(state, stream, fate, rules) for stream in order}
+    return _stop_where_refused(state, weighed) if state.ruleset.store_rules else weighed
+
+
+def commit_order(state: State) -> list[str]:
+    """Return the staged checkpoints in the order in which they are committed (eligible/4).
+
+    That is the order of each one's first STATE; where a switch says so, names that are whole numbers come
+    first, in ascending order, as objects of ECMAScript list them.
+    """
+    if state.ruleset.switches.commit_order == "first_state":
+        return list(state.staged)
+    return [
+        *sorted(filter(is_array_index, state.staged), key=int),
+        *filterfalse(is_array_index, state.staged),
+    ]
+
+
+def _stop_where_refused(state: State, weighed: Mapping[str, Weighed]) -> dict[str, Weighed]:
+    """Withhold the first checkpoint that the store is known to refuse, and what would come after it.
+
+    Behind one that may or may not be written, and would be refused, nothing is certain either.
+    """
+    stopped: dict[str, Weighed] = {}
+    behind: Weighed | None = None
+    for stream, one in weighed.items():
+        refusal = next((r for ask in state.ruleset.store_rules if (r := ask(state, stream))), None)
+        if one.verdict == "commit" and behind is not None:
+            stopped[stream] = behind
+        elif one.verdict == "commit" and refusal is not None:
+            stopped[stream] = Weighed("withhold", (refusal,), is_refused=True)
+            behind = Weighed("withhold", (_after(stream, refusal),))
+        else:
+            stopped[stream] = one
+            if one.verdict == "indeterminate" and refusal is not None:
+                behind = behind or one
+    return stopped
+
+
+def _after(refused: str, refusal: Reason) -> Reason:
+    return Reason(
+        code="after_refused_checkpoint",
+        clause="eligible/5",
+        stream=printable(refused),
+        entries=refusal.entries,
+        entries_total=refusal.entries_total,
+    )
 
 
 def _blanket_reason(state: State, fate: Fate) -> Reason | None:
@@ -37,6 +94,8 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
         return _run_reason(cause.code, cause.clause, entries)
     if state.opened is not None and state.opened.trigger.kind == "single_use":
         return _run_reason("single_use", "runtime/7", (1,))
+    if fate.status == "abandoned" and state.ruleset.switches.controller_loss == "withhold":
+        return _run_reason("run_abandoned", "restart/1", entries)
     if fate.status == "refused":
         return _run_reason("run_refused", cause.clause if cause is not None else "log/refusal", entries)
     if fate.status == "cancelled":

@@ -12,6 +12,7 @@ from ledger.dialects.collection_profile.rulesets import RULESETS
 from ledger.dialects.collection_profile.state import UNREAD, Phase
 
 FOLDER = Path(package.__file__).parent
+DIGEST_OF_REFERENCE = "sha256:c32de3960389b4662e9fcd3975f0e1c75f506866aede5ec3e30284ab4da23269"
 
 
 def tagged_rules() -> dict[str, tuple[str, ast.FunctionDef]]:
@@ -61,6 +62,7 @@ def test_the_digest_of_a_released_ruleset_never_moves() -> None:
     digests = {ruleset.id: ruleset.digest for ruleset in RULESETS.values()}
     assert digests == {
         "collection-profile/0.1.0": "sha256:987b190926aad9b8068ecc7426c9a8b67ff593facd00db7a512bb65187597d1d",
+        "collection-profile/0.1.0+reference": DIGEST_OF_REFERENCE,
     }
 
 

@@ -24,6 +24,19 @@ def bindings_are_offered(manifest: Manifest, offered: Offered) -> Iterator[Fault
             )
 
 
+@rule("binding/1")
+def every_binding_is_offered(manifest: Manifest, offered: Offered) -> Iterator[Fault]:
+    """The runtime offers every binding that the manifest names.
+
+    Reading: required or not; what a connector may use has to be there.
+    """
+    for name in manifest.bindings:
+        if name not in offered.bindings:
+            yield Fault(
+                code="binding_missing", clause="binding/1", by="runtime", detail={"binding": printable(name)}
+            )
+
+
 @rule("binding/2")
 def capabilities_are_offered(manifest: Manifest, offered: Offered) -> Iterator[Fault]:
     """The runtime speaks every protocol capability that the manifest declares.

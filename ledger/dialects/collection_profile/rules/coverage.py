@@ -1,10 +1,12 @@
 """DETAIL_COVERAGE: how completely a detail stream was fetched under one parent boundary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule
 from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
+from ledger.dialects.collection_profile.manifest import ManifestStream
 from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import State
@@ -30,7 +32,12 @@ def boundary_is_declared(state: State, message: DetailCoverage) -> Fault | None:
 
 @rule("precedence/3")
 def self_mapped_stream_reports_on_itself(state: State, message: DetailCoverage) -> Fault | None:
-    """A self-mapped stream introduces no parent: it may report on itself, and then gates itself."""
+    """A self-mapped stream introduces no parent: it may report on itself, and then gates itself.
+
+    Reading: no reject rule of the text names this; a switch has it accepted, and gate what it names.
+    """
+    if state.ruleset.switches.undeclared_parent == "accept":
+        return None
     declared = state.plan.declared(message.stream) if state.plan else None
     if declared is None or declared.parents != (message.stream,) or message.state_stream == message.stream:
         return None
@@ -53,31 +60,42 @@ def boundary_is_in_scope(state: State, message: DetailCoverage) -> Fault | None:
 def keys_do_not_repeat(state: State, message: DetailCoverage) -> Fault | None:
     """No key set of a report holds a key twice.
 
-    Reading: ``1`` and ``1.0`` are one key; ``1`` and ``"1"`` are two. A key may be in two outcome sets.
+    Reading: ``1`` and ``1.0`` are one key; ``1`` and ``"1"`` are two, unless a switch compares keys as text.
+    A key may be in two outcome sets.
     """
-    for member in ("required_keys", "hydrated_keys", "gap_keys"):
-        seen: set[Key] = set()
-        for key in getattr(message, member):
-            if key in seen:
-                return _fault(
-                    "coverage_key_repeated", "coverage/keys", message, member=member, key=show_key(key)
-                )
-            seen.add(key)
-    return None
+    members = ("required_keys", "hydrated_keys", "gap_keys")
+    return next((fault for member in members if (fault := _first_repeated(message, member))), None)
 
 
 @rule("coverage/keys")
 def outcomes_were_required(state: State, message: DetailCoverage) -> Fault | None:
     """Every hydrated or gapped key is also a required one."""
-    required = frozenset(message.required_keys)
-    for member in ("hydrated_keys", "gap_keys"):
-        keys: Iterable[Key] = getattr(message, member)
-        for key in keys:
-            if key not in required:
+    return _first_not_required(message, ("hydrated_keys", "gap_keys"))
+
+
+@rule("coverage/keys")
+def outcomes_do_not_overlap(state: State, message: DetailCoverage) -> Fault | None:
+    """No key is in two outcome sets, optional skips among them."""
+    outcome_of: dict[Key, str] = {}
+    for member in ("hydrated_keys", "gap_keys", "optional_skip_keys"):
+        for key in getattr(message, member) or ():
+            if outcome_of.setdefault(key, member) != member:
                 return _fault(
-                    "coverage_key_not_required", "coverage/keys", message, member=member, key=show_key(key)
+                    "coverage_key_in_two_sets", "coverage/keys", message, member=member, key=show_key(key)
                 )
     return None
+
+
+@rule("coverage/keys")
+def optional_skips_do_not_repeat(state: State, message: DetailCoverage) -> Fault | None:
+    """``optional_skip_keys``, where they count, hold no key twice."""
+    return _first_repeated(message, "optional_skip_keys")
+
+
+@rule("coverage/keys")
+def optional_skips_were_required(state: State, message: DetailCoverage) -> Fault | None:
+    """Every optional skip, where they count, is of a required key."""
+    return _first_not_required(message, ("optional_skip_keys",))
 
 
 @rule("coverage/once")
@@ -90,6 +108,42 @@ def boundary_reports_once(state: State, message: DetailCoverage) -> Fault | None
     if earlier is None:
         return None
     return _fault("coverage_reported_twice", "coverage/once", message, entries=(earlier.entry,))
+
+
+def boundaries_in_scope(state: State, stream: str) -> Collection[str]:
+    """Return the checkpoints in scope that a stream may report on."""
+    if state.plan is None:
+        return ()
+    declared = state.plan.declared(stream)
+    if names_any_parent(state, declared):
+        return state.plan.streams
+    return [parent for parent in (declared.parents if declared else ()) if parent in state.plan.streams]
+
+
+def names_any_parent(state: State, declared: ManifestStream | None) -> bool:
+    """Tell whether a stream may report on checkpoints that it does not declare (precedence/3)."""
+    is_free = declared is not None and declared.parents == (declared.name,)
+    return is_free and state.ruleset.switches.undeclared_parent == "accept"
+
+
+def _first_repeated(message: DetailCoverage, member: str) -> Fault | None:
+    seen: set[Key] = set()
+    for key in getattr(message, member) or ():
+        if key in seen:
+            return _fault("coverage_key_repeated", "coverage/keys", message, member=member, key=show_key(key))
+        seen.add(key)
+    return None
+
+
+def _first_not_required(message: DetailCoverage, members: tuple[str, ...]) -> Fault | None:
+    required = frozenset(message.required_keys)
+    for member in members:
+        for key in getattr(message, member) or ():
+            if key not in required:
+                return _fault(
+                    "coverage_key_not_required", "coverage/keys", message, member=member, key=show_key(key)
+                )
+    return None
 
 
 def _fault(
@@ -108,6 +162,8 @@ def reports_come_last(state: State, status: Status) -> Iterator[Tally]:
     """
     for (stream, parent), report in state.reports.items():
         late = state.gaps.latest(stream, parent)
+        if gaps_span_boundaries(state, stream):
+            late = max(late, state.gaps.latest(stream, None))
         plan = state.plan.streams.get(stream) if state.plan is not None else None
         if plan is not None and all(
             (one := state.reports.get((stream, declared))) is not None and one.entry < plan.last_record

@@ -5,7 +5,7 @@ without a reason is committed, step 5 is in ``outcomes``. Steps 1 and 2 are aske
 failure, step 3 of every run that may commit at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ledger.core.decision import Reason
@@ -24,7 +24,21 @@ def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterat
     Reading: a failed stream's own STATE is withheld too, where it is a checkpoint of others and not of
     itself.
     """
-    for stream in plan.covered_by(checkpoint):
+    yield from _failed(state, plan.covered_by(checkpoint))
+
+
+@rule("eligible/2")
+def covers_no_failed_child(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
+    """A checkpoint that covers a named failed stream is withheld: one of its declared parents.
+
+    Reading: by its letter the step resolves a failed stream to its parents alone, so the own STATE of a
+    stream that has any stands.
+    """
+    yield from _failed(state, plan.covers.get(checkpoint, ()))
+
+
+def _failed(state: State, covered: Iterable[str]) -> Iterator[Reason]:
+    for stream in covered:
         tally = state.failed_streams.get(stream)
         if tally is not None:
             yield Reason(
@@ -40,8 +54,8 @@ def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterat
 def coverage_is_complete(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
     """Every report that gates a checkpoint accounts for each key that it requires.
 
-    Reading: a gap accounts for a key only where the report lists it in ``gap_keys``; a gap that is not
-    retryable accounts too.
+    Reading: a gap accounts for a key only where the report lists it in ``gap_keys``, unless a switch has it
+    account for any required key; a gap that is not retryable accounts too.
     """
     for stream in state.reporting.get(checkpoint, ()):
         reason = shortfall(state, state.reports[stream, checkpoint], "coverage_unaccounted", "eligible/3")

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledger.core.decision import Status
+from ledger.core.ecmascript import number_to_string, time_value
 from ledger.core.findings import Fault, Tally, rule
-from ledger.core.instants import read_instant
-from ledger.core.json_reader import Json, json_type, printable
+from ledger.core.instants import read_instant, to_milliseconds
+from ledger.core.json_reader import Json, is_number, json_type, printable
 from ledger.dialects.collection_profile.decode import record_value
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.plan import StreamPlan
@@ -58,6 +59,21 @@ def within_resources(plan: StreamPlan, record: Record) -> Fault | None:
     return _fault("record_outside_resources", "scope/2", plan, {"key": printable(key)})
 
 
+@rule("scope/2", needs="resources")
+def within_resources_by_field(plan: StreamPlan, record: Record) -> Fault | None:
+    """A record's canonical key, or its ``selection.resource_field``, is one of the resources asked for.
+
+    Reading: the field holds a string, or a number that is compared as ECMAScript writes it.
+    """
+    fault = within_resources(plan, record)
+    field = plan.declared.resource_field
+    if fault is None or field is None or record.data is None or plan.resources is None:
+        return fault
+    value = record_value(record.data.get(field))
+    text = number_to_string(value) if is_number(value) else value
+    return None if isinstance(text, str) and text in plan.resources else fault
+
+
 @rule("scope/3", needs="fields")
 def no_extra_field(plan: StreamPlan, record: Record) -> Fault | None:
     """A record's data has no top-level field beyond those asked for and those that must be there.
@@ -90,6 +106,34 @@ def within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
     if plan.until is not None and instant >= plan.until:
         return _out_of_range(plan, field, "not_before_until", value)
     return None
+
+
+@rule("scope/2", needs="time_range")
+def within_time_range_in_milliseconds(plan: StreamPlan, record: Record) -> Fault | None:
+    """A record's consent time lies in the range: at or after ``since``, before ``until``.
+
+    Reading: as dates of ECMAScript. A number is milliseconds since the epoch; what is finer than a
+    millisecond is cut off, of the bounds too. Otherwise as :func:`within_time_range` reads it.
+    """
+    if record.data is None:
+        return None
+    field = plan.declared.consent_time_field or ""
+    value = record_value(record.data.get(field))
+    time = _milliseconds(value)
+    if time is None:
+        return _out_of_range(plan, field, "time_unreadable", value)
+    if plan.since is not None and time < to_milliseconds(plan.since):
+        return _out_of_range(plan, field, "before_since", value)
+    if plan.until is not None and time >= to_milliseconds(plan.until):
+        return _out_of_range(plan, field, "not_before_until", value)
+    return None
+
+
+def _milliseconds(value: Json) -> int | None:
+    if is_number(value):
+        return time_value(value)
+    instant = read_instant(value) if isinstance(value, str) else None
+    return to_milliseconds(instant) if instant is not None else None
 
 
 def _out_of_range(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from ledger.core.decision import Reason
 from ledger.core.findings import Detail, Fault, rule
 from ledger.core.instants import read_instant
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.messages import ScopeStream
 from ledger.dialects.collection_profile.ruleset import Asked
+from ledger.dialects.collection_profile.state import State
 
 _DESCRIPTOR_MEMBERS = {"browser_automation": ("interface", "ws_url"), "browser_profile": ("profile_path",)}
 
@@ -77,6 +79,24 @@ def scope_is_within_grant(asked: Asked) -> Iterator[Fault]:
     for stream in asked.start.scope if permitted is not None else ():
         if permitted is not None and stream.name not in permitted:
             yield _fault("scope_beyond_grant", "runtime/11", stream)
+
+
+@rule("runtime/11")
+def checkpoint_is_within_grant(state: State, checkpoint: str) -> Reason | None:
+    """The store takes no checkpoint of a stream that the run's grant does not permit.
+
+    Reading: a scope beyond the grant is not refused; what it collects is, when its checkpoint is written.
+    """
+    permitted = state.opened.trigger.streams if state.opened is not None else None
+    if permitted is None or checkpoint in permitted:
+        return None
+    return Reason(
+        code="checkpoint_beyond_grant",
+        clause="runtime/11",
+        stream=printable(checkpoint),
+        entries=(state.staged[checkpoint].cursor_entry,),
+        entries_total=1,
+    )
 
 
 def start_findings(asked: Asked, run_id: str) -> Iterator[Fault]:

@@ -18,6 +18,15 @@ def cursor_is_an_object(state: State, message: StateMessage) -> Fault | None:
     return Fault(code="member_invalid", clause="state/cursor", detail=detail)
 
 
+@rule("state/cursor")
+def cursor_is_an_object_or_null(state: State, message: StateMessage) -> Fault | None:
+    """A checkpoint carries a cursor, which is an object, or none.
+
+    Reading: an absent or null cursor is a checkpoint at which nothing is stored.
+    """
+    return None if message.cursor is None else cursor_is_an_object(state, message)
+
+
 @rule("state/stream")
 def stream_is_a_checkpoint(state: State, message: StateMessage) -> Fault | None:
     """A STATE names a checkpoint: a self-mapped stream, or one that another stream names as its parent."""

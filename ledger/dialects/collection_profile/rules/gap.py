@@ -1,0 +1,25 @@
+"""DETAIL_GAP: one detail that could not be fetched and is owed."""
+
+from ledger.core.findings import Fault, rule
+from ledger.core.json_reader import printable
+from ledger.dialects.collection_profile.messages import DetailGap
+from ledger.dialects.collection_profile.state import State
+from ledger.dialects.collection_profile.values import is_trimmed
+
+
+@rule("gap/record_key")
+def key_has_no_space_around(state: State, message: DetailGap) -> Fault | None:
+    """A gap's key has no white space before or behind it.
+
+    Reading: an empty key has none.
+    """
+    key = message.record_key
+    if key is None or is_trimmed(key.text):
+        return None
+    detail = {
+        "type": "DETAIL_GAP",
+        "member": "record_key",
+        "expected": "trimmed_string",
+        "stream": printable(message.stream),
+    }
+    return Fault(code="member_invalid", clause="gap/record_key", detail=detail)
