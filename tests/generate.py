@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledger.core.decision import encode_decision
+from ledger.core.dialect import Dialect
 from ledger.dialects import DIALECTS
 from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.clauses import CLAUSES
@@ -21,21 +22,31 @@ ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_runs"
 
 
-def sample_decision(transcript: Path) -> bytes:
-    """Return the decision of a sample run under its dialect's default ruleset, as the fold encodes it."""
+def golden_name(dialect: Dialect, ruleset: str) -> str:
+    """Return the file name of a sample run's decision under a ruleset; the default's is the plain one."""
+    if ruleset == dialect.default_ruleset:
+        return "decision.json"
+    return f"decision.{ruleset.partition('/')[2]}.json"
+
+
+def sample_decision(transcript: Path, ruleset: str | None = None) -> bytes:
+    """Return the decision of a sample run as the fold encodes it; None is its dialect's default ruleset."""
     store = MemoryStore()
     run = import_transcript(store, transcript, DIALECTS).run
     entries = list(store.entries(run.run_no))
     opened = opening(entries[0])
     assert opened is not None
     documents = store.documents([opened.manifest] if opened.manifest else [])
-    return encode_decision(replay(DIALECTS[run.dialect], entries, documents))
+    return encode_decision(replay(DIALECTS[run.dialect], entries, documents, ruleset))
 
 
 def goldens() -> Iterator[tuple[Path, bytes]]:
-    """Yield the golden decision of every sample run."""
+    """Yield the golden decisions of every sample run, one a shipped ruleset."""
     for transcript in sorted(SAMPLES.glob("*/*/run.jsonl")):
-        yield transcript.with_name("decision.json"), sample_decision(transcript) + b"\n"
+        dialect = DIALECTS[transcript.parent.parent.name]
+        for ruleset in dialect.rulesets:
+            golden = transcript.with_name(golden_name(dialect, ruleset))
+            yield golden, sample_decision(transcript, ruleset) + b"\n"
 
 
 def machine_page() -> str:
@@ -75,6 +86,7 @@ def codes_page() -> str:
     for title, sentences in groups.items():
         lines += ["", f"## {title}", "", "| code | in words |", "|---|---|"]
         lines += [f"| `{code}` | {sentence} |" for code, sentence in sentences.items()]
+    lines += ["", "## Switches", "", *_switches_table()]
     for ruleset in RULESETS.values():
         lines += [
             "",
@@ -88,6 +100,16 @@ def codes_page() -> str:
             for rule in ruleset.tell_rules()
         ]
     return "\n".join([*lines, ""])
+
+
+def _switches_table() -> Iterator[str]:
+    """Yield a table of the switches, a column a ruleset."""
+    heads = " | ".join(f"`{ruleset.id.partition('/')[2]}`" for ruleset in RULESETS.values())
+    yield f"| switch | clause | what it decides | {heads} |"
+    yield "|---" * (3 + len(RULESETS)) + "|"
+    for told in zip(*(ruleset.tell_switches() for ruleset in RULESETS.values()), strict=True):
+        values = " | ".join(one.value for one in told)
+        yield f"| `{told[0].name}` | `{told[0].clause}` | {told[0].says} | {values} |"
 
 
 def generated() -> Iterator[tuple[Path, bytes]]:

@@ -1,4 +1,4 @@
-"""The decision of every sample run, byte for byte: a difference means that history was rewritten."""
+"""The decision of every sample run under every ruleset, byte for byte: a difference rewrites history."""
 
 from pathlib import Path
 
@@ -9,17 +9,40 @@ from ledger.dialects import DIALECTS
 from ledger.exchange.importing import import_transcript
 from ledger.log.sqlite_store import SqliteStore
 from ledger.replay.replay import opening, replay
-from tests.generate import SAMPLES, generated, sample_decision
+from tests.generate import SAMPLES, generated, golden_name, sample_decision
 
 TRANSCRIPTS = sorted(SAMPLES.glob("*/*/run.jsonl"))
+DECIDED = [
+    (transcript, ruleset)
+    for transcript in TRANSCRIPTS
+    for ruleset in DIALECTS[transcript.parent.parent.name].rulesets
+]
+every_golden = pytest.mark.parametrize(
+    ("transcript", "ruleset"), DECIDED, ids=lambda one: one.parent.name if isinstance(one, Path) else one
+)
+
+
+def golden(transcript: Path, ruleset: str) -> Path:
+    return transcript.with_name(golden_name(DIALECTS[transcript.parent.parent.name], ruleset))
 
 
 def test_there_are_sample_runs() -> None:
     assert len(TRANSCRIPTS) >= 16
 
 
+def test_every_golden_is_of_a_sample_run_and_a_shipped_ruleset() -> None:
+    expected = {golden(transcript, ruleset) for transcript, ruleset in DECIDED}
+    assert set(SAMPLES.glob("*/*/decision*.json")) == expected
+    assert len({decode_decision(path.read_bytes()).ruleset.id for path in expected}) == 2
+
+
+@every_golden
+def test_a_sample_run_is_decided_as_it_always_was(transcript: Path, ruleset: str) -> None:
+    assert sample_decision(transcript, ruleset) + b"\n" == golden(transcript, ruleset).read_bytes()
+
+
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
-def test_a_sample_run_is_decided_as_it_always_was(transcript: Path) -> None:
+def test_the_plain_golden_is_that_of_the_default_ruleset(transcript: Path) -> None:
     assert sample_decision(transcript) + b"\n" == transcript.with_name("decision.json").read_bytes()
 
 
@@ -34,9 +57,9 @@ def test_the_store_in_a_file_gives_the_same_decision(transcript: Path, tmp_path:
     assert encode_decision(decision) == sample_decision(transcript)
 
 
-@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
-def test_a_decision_reads_back_as_it_was(transcript: Path) -> None:
-    body = sample_decision(transcript)
+@every_golden
+def test_a_decision_reads_back_as_it_was(transcript: Path, ruleset: str) -> None:
+    body = sample_decision(transcript, ruleset)
     assert encode_decision(decode_decision(body)) == body
 
 

@@ -13,18 +13,20 @@ from hypothesis import strategies as st
 from ledger.core.json_reader import Malformed, read_json
 from ledger.dialects.collection_profile.decode import read_program_line, read_runtime_line, record_value
 from ledger.dialects.collection_profile.messages import Blank, Misshapen, Record, Repeated
-from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, shape_message
+from ledger.dialects.collection_profile.ruleset import Ruleset
+from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
+from ledger.dialects.collection_profile.shapes import shape_message
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE
 from tests.properties.strategies import damaged, json_values, respelled, to_bytes, wire_lines
 
 
-def read_slowly(line: bytes) -> Any:
-    """Read a line of the connector by the complete reader and the shape tables alone."""
+def read_slowly(line: bytes, ruleset: Ruleset) -> Any:
+    """Read a line of the connector by the complete reader and the shape tables of a ruleset alone."""
     document = read_json(line)
     if isinstance(document, Malformed):
         return document if line.strip() else Blank()
-    message = shape_message(PROGRAM_SHAPES, document.value)
+    message = shape_message(ruleset.wire.shapes, document.value)
     if isinstance(message, Record) and message.data is None and message.op != "delete":
         message = Misshapen(type="RECORD", member="data", expected="present", clause="record/data")
     is_record = isinstance(document.value, dict) and document.value.get("type") == "RECORD"
@@ -40,8 +42,10 @@ def plain(message: Any) -> Any:
 
 
 def agree(line: bytes) -> None:
-    fast, slow = plain(read_program_line(line)), plain(read_slowly(line))
-    assert repr(fast) == repr(slow)
+    for ruleset in RULESETS.values():
+        fast, slow = plain(ruleset.wire.read(line)), plain(read_slowly(line, ruleset))
+        assert repr(fast) == repr(slow)
+    assert repr(plain(read_program_line(line))) == repr(plain(TEXT.wire.read(line)))
 
 
 RECORD = b'{"type":"RECORD","stream":"a","key":"k","data":{"x":%s},"emitted_at":"t"}'

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.state import State
 from ledger.replay.replay import replay
 from tests.dialects.collection_profile import runs as r
-from tests.dialects.collection_profile.runs import PROFILE, TEXT, Run, verdicts
+from tests.dialects.collection_profile.runs import PROFILE, Run, verdicts
 from tests.properties import invariants
 from tests.properties.strategies import (
     HUNT,
@@ -32,12 +33,15 @@ good_runs = whole_runs(damage=False, erase=False)
 more_steps = st.lists(wire_lines | wire_lines.map(r.Sent) | ordinary | rare, max_size=4)
 
 
-def fresh(run: Run) -> State:
-    return PROFILE.initial_state(TEXT, run.documents)
+every_ruleset = pytest.mark.parametrize("ruleset", PROFILE.rulesets)
 
 
-def decided(run: Run, entries: list[Entry]) -> Decision:
-    return replay(PROFILE, entries, run.documents, TEXT)
+def fresh(run: Run, ruleset: str) -> State:
+    return PROFILE.initial_state(ruleset, run.documents)
+
+
+def decided(run: Run, entries: list[Entry], ruleset: str) -> Decision:
+    return replay(PROFILE, entries, run.documents, ruleset)
 
 
 def bytes_of(decision: Decision, **changed: Any) -> bytes:
@@ -48,44 +52,51 @@ def continued(run: Run, entries: list[Entry], steps: list[Any]) -> list[Entry]:
     return [*entries, *(r.to_entry(seq, step) for seq, step in enumerate(steps, start=len(entries) + 1))]
 
 
+@every_ruleset
 @given(any_run)
-def test_any_run_can_be_decided_at_every_prefix(run: Run) -> None:
-    state = fresh(run)
+def test_any_run_can_be_decided_at_every_prefix(ruleset: str, run: Run) -> None:
+    state = fresh(run, ruleset)
     for seen, entry in enumerate(run.entries, start=1):
         evolve(state, [entry])
         decision = PROFILE.decide(state)
         invariants.check(decision, Run(run.entries[:seen], run.documents))
 
 
+@every_ruleset
 @given(good_runs)
-def test_any_good_run_can_be_decided_at_every_prefix(run: Run) -> None:
+def test_any_good_run_can_be_decided_at_every_prefix(ruleset: str, run: Run) -> None:
     for seen in range(len(run.entries) + 1):
         prefix = Run(run.entries[:seen], run.documents)
-        invariants.check(decided(prefix, prefix.entries), prefix)
+        invariants.check(decided(prefix, prefix.entries, ruleset), prefix)
 
 
+@every_ruleset
 @given(any_run, st.data())
-def test_folding_a_prefix_and_then_the_rest_is_folding_all(run: Run, data: st.DataObject) -> None:
+def test_folding_a_prefix_and_then_the_rest_is_folding_all(
+    ruleset: str, run: Run, data: st.DataObject
+) -> None:
     at = data.draw(st.integers(0, len(run.entries)))
-    state = fresh(run)
+    state = fresh(run, ruleset)
     evolve(state, run.entries[:at])
     PROFILE.decide(state)
     evolve(state, run.entries[at:])
-    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries))
+    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries, ruleset))
 
 
+@every_ruleset
 @given(any_run)
-def test_deciding_changes_nothing(run: Run) -> None:
-    state = fresh(run)
+def test_deciding_changes_nothing(ruleset: str, run: Run) -> None:
+    state = fresh(run, ruleset)
     for entry in run.entries:
         evolve(state, [entry])
         assert encode_decision(PROFILE.decide(state)) == encode_decision(PROFILE.decide(state))
-    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries))
+    assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries, ruleset))
 
 
+@every_ruleset
 @given(any_run, st.data())
-def test_lines_after_the_first_violation_change_nothing(run: Run, data: st.DataObject) -> None:
-    state, seen = fresh(run), 0
+def test_lines_after_the_first_violation_change_nothing(ruleset: str, run: Run, data: st.DataObject) -> None:
+    state, seen = fresh(run, ruleset), 0
     while seen < len(run.entries) and not state.violations:
         evolve(state, [run.entries[seen]])
         seen += 1
@@ -93,15 +104,16 @@ def test_lines_after_the_first_violation_change_nothing(run: Run, data: st.DataO
     if before.status != "failed" or not before.violations:
         return
     steps = data.draw(st.lists(wire_lines, min_size=1, max_size=5))
-    after = decided(run, continued(run, run.entries[:seen], steps))
+    after = decided(run, continued(run, run.entries[:seen], steps), ruleset)
     assert bytes_of(after, through=before.through) == encode_decision(before)
 
 
+@every_ruleset
 @given(any_run, more_steps)
-def test_entries_after_the_decision_decide_nothing(run: Run, steps: list[Any]) -> None:
-    cut = Decided(ruleset=TEXT, through_seq=len(run.entries), decision="sha256:x")
+def test_entries_after_the_decision_decide_nothing(ruleset: str, run: Run, steps: list[Any]) -> None:
+    cut = Decided(ruleset=ruleset, through_seq=len(run.entries), decision="sha256:x")
     entries = continued(run, run.entries, [cut])
-    before, after = decided(run, entries), decided(run, continued(run, entries, steps))
+    before, after = decided(run, entries, ruleset), decided(run, continued(run, entries, steps), ruleset)
     store_failed = after.cause is not None and after.cause.code == "checkpoint_store_failed"
     if not (store_failed and before.status == "succeeded"):
         assert (after.status, after.cause) == (before.status, before.cause)
@@ -115,15 +127,16 @@ def test_entries_after_the_decision_decide_nothing(run: Run, steps: list[Any]) -
     ]
 
 
+@every_ruleset
 @given(good_runs, st.data())
-def test_erasing_a_line_never_turns_a_verdict_round(run: Run, data: st.DataObject) -> None:
-    before = decided(run, run.entries)
+def test_erasing_a_line_never_turns_a_verdict_round(ruleset: str, run: Run, data: st.DataObject) -> None:
+    before = decided(run, run.entries, ruleset)
     at = data.draw(st.integers(0, len(run.entries) - 1))
     victim = run.entries[at]
     if before.violations or victim.origin == OBSERVER:
         return
     erased = msgspec.structs.replace(victim, body=None)
-    after = decided(run, [*run.entries[:at], erased, *run.entries[at + 1 :]])
+    after = decided(run, [*run.entries[:at], erased, *run.entries[at + 1 :]], ruleset)
     invariants.check(after, run)
     for stream, verdict in verdicts(after).items():
         assert verdict == "indeterminate" or verdict == verdicts(before)[stream], (victim, stream)
@@ -160,9 +173,10 @@ def test_what_is_committed_is_what_a_naive_reading_commits(drawn: tuple[r.Messag
         assert r.committable(decision) == invariants.naively_eligible(manifest, run)
 
 
+@every_ruleset
 @given(any_run)
-def test_a_connector_that_speaks_only_to_its_runtime_is_read_by_origin(run: Run) -> None:
+def test_a_connector_that_speaks_only_to_its_runtime_is_read_by_origin(ruleset: str, run: Run) -> None:
     said = [entry for entry in run.entries if entry.origin == PROGRAM]
-    decision = decided(run, run.entries)
+    decision = decided(run, run.entries, ruleset)
     assert decision.terminal.counted <= len(said)
     assert decision.totals.gaps + decision.totals.skips + decision.terminal.counted <= len(said)

@@ -3,8 +3,8 @@
 Read beside the specification, in the order in which a line flows:
 
 * the wire: ``messages``, ``values``, ``shapes``, ``decode``; ``redact``, before the log; ``telling``
-* what a run is held against: ``manifest``, ``plan``, ``ruleset``, ``switches``, ``rulesets``, ``rules/``; what
-  a ruleset makes of the wire: ``wire``
+* what a run is held against: ``manifest``, ``plan``, ``ruleset`` (with ``switches``, and ``wire``, which is
+  what they make of the wire), ``rulesets``, ``rules/``
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
   ``fold``
 * the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,

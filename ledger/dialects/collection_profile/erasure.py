@@ -9,6 +9,7 @@ from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.rules.coverage import names_any_parent
 from ledger.dialects.collection_profile.state import State
 
 
@@ -31,10 +32,13 @@ def entries_behind(
     staged = state.staged[checkpoint]
     entries = [staged.cursor_entry] if staged.erased else []
     at_fault = {reason.stream for reason in reasons if reason.keys}
-    for stream in plan.covered_by(checkpoint):
+    covered = plan.covered_by(checkpoint)
+    for stream, reports in state.erased.reports.items():
         declared = plan.declared(stream)
-        if declared is None or declared.state_stream is None:
-            entries.extend(state.erased.reports.get(stream, ()))
+        is_own = stream in covered and (declared is None or declared.state_stream is None)
+        if is_own or names_any_parent(state, declared):
+            entries.extend(reports)
+    for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
         if printable(stream) in at_fault:
             entries.extend(state.erased.gaps.get(stream, ()))
         if fate.certified or fate.restart:

@@ -101,6 +101,7 @@ REFERENCE = replace(
     id="collection-profile/0.1.0+reference",
     summary="what the reference implementation of 2026-08-17 did",
     switches=Switches(
+        state_of_no_checkpoint="stage",
         unknown_message="ignore_inherited_names",
         stream_evidence="unknown",
         spelled_out_upsert="violate",
@@ -123,7 +124,6 @@ REFERENCE = replace(
         scope.within_time_range_in_milliseconds,
     ),
     message_rules=_MESSAGE_RULES_OF_REFERENCE,
-    staging_rules=(),
     checkpoint_rules={
         "coverage": _COVERAGE,
         "certified": (eligible.covers_no_failed_child, *_COVERAGE),

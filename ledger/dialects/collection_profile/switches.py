@@ -22,7 +22,7 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
         _about("runtime/12", "What a RECORD outside the scope does to the run."),
     ] = "violate"
     state_of_no_checkpoint: Annotated[
-        Literal["ignore", "violate"],
+        Literal["ignore", "violate", "stage"],
         _about("state/stream", "What a STATE of a stream that is no checkpoint does."),
     ] = "ignore"
     unknown_message: Annotated[

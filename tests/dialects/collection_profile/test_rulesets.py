@@ -12,7 +12,7 @@ from ledger.dialects.collection_profile.rulesets import RULESETS
 from ledger.dialects.collection_profile.state import UNREAD, Phase
 
 FOLDER = Path(package.__file__).parent
-DIGEST_OF_REFERENCE = "sha256:c32de3960389b4662e9fcd3975f0e1c75f506866aede5ec3e30284ab4da23269"
+DIGEST_OF_REFERENCE = "sha256:c8c89a6ad6cb6b7a20a9c1d2b48158a32c6ba84675622bc6586a59c6c04bde12"
 
 
 def tagged_rules() -> dict[str, tuple[str, ast.FunctionDef]]:

@@ -29,7 +29,12 @@ def cursor_is_an_object_or_null(state: State, message: StateMessage) -> Fault | 
 
 @rule("state/stream")
 def stream_is_a_checkpoint(state: State, message: StateMessage) -> Fault | None:
-    """A STATE names a checkpoint: a self-mapped stream, or one that another stream names as its parent."""
+    """A STATE names a checkpoint: a self-mapped stream, or one that another stream names as its parent.
+
+    Reading: the text does not say what becomes of another; a switch has it staged all the same.
+    """
+    if state.ruleset.switches.state_of_no_checkpoint == "stage":
+        return None
     if state.plan is None or message.stream in state.plan.covers:
         return None
     detail = {"stream": printable(message.stream)}
