@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import export, import_, log, manifest, rules, runs, show, why
+from cli.commands import export, heads, import_, log, manifest, rules, runs, show, verify, why
 from cli.exits import exits, ready_streams
 from cli.options import (
     ColorOption,
@@ -67,6 +67,8 @@ for verb, module, function in (
     ("show", show, show.show),
     ("log", log, log.log),
     ("export", export, export.export),
+    ("verify", verify, verify.verify),
+    ("heads", heads, heads.heads),
 ):
     app.command(verb, epilog=examples(module.EXAMPLES), short_help=_short(function.__doc__ or ""))(
         command(function)

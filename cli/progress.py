@@ -9,8 +9,10 @@ from cli.page import visible
 WORTH_A_BAR = 1_000_000
 """Bytes below which nobody waits long enough to see a bar."""
 
+ENTRIES_WORTH_A_BAR = 100_000
+
 Advance = Callable[[str, int], None]
-"""Told what is being worked on, and how many bytes of everything are done."""
+"""Told what is being worked on, and how many bytes or entries of everything are done."""
 
 
 def _silent(what: str, done: int) -> None:
@@ -18,14 +20,15 @@ def _silent(what: str, done: int) -> None:
 
 
 @contextmanager
-def progress_bar(total: int, *, color: bool) -> Iterator[Advance]:
+def progress_bar(total: int, *, color: bool, counts_entries: bool = False) -> Iterator[Advance]:
     """Draw a bar while the work goes on: how much of it is done, how fast, how long it still takes.
 
     Args:
-        total: bytes there are to work on.
+        total: bytes, or entries, there are to work on.
         color: whether to colour the bar.
+        counts_entries: whether entries are counted, and not bytes.
     """
-    if total < WORTH_A_BAR or not sys.stderr.isatty():
+    if total < (ENTRIES_WORTH_A_BAR if counts_entries else WORTH_A_BAR) or not sys.stderr.isatty():
         yield _silent
         return
     from rich.console import Console
@@ -33,19 +36,15 @@ def progress_bar(total: int, *, color: bool) -> Iterator[Advance]:
     from rich.progress import (
         BarColumn,
         DownloadColumn,
+        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
+    amount = (MofNCompleteColumn(),) if counts_entries else (DownloadColumn(), TransferSpeedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), *amount, TimeRemainingColumn())
     console = Console(stderr=True, no_color=not color or None)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from ledger.errors import DiskError, FormatError, InputError, NotFoundError, UnavailableError
-from ledger.log.schema import check_schema, create_schema, is_empty
+from ledger.log.schema import SchemaFault, check_schema, create_schema, inspect_schema, is_empty
 from ledger.log.sqlite_errors import translated
 
 BUSY_SECONDS = 30.0
@@ -41,11 +41,6 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         UnavailableError: the SQLite of this Python is too old.
         BusyError, DiskError: as they say.
     """
-    if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
-        raise UnavailableError(
-            f"expected SQLite 3.37 or newer, for STRICT tables, found {sqlite3.sqlite_version}; "
-            "use a newer Python"
-        )
     _look_at(path, create=create and not read_only)
     name = str(path)
     with translated(name):
@@ -60,8 +55,37 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_inspect(path: Path) -> tuple[sqlite3.Connection, list[SchemaFault], list[SchemaFault]]:
+    """Open a ledger for reading, also one whose schema was changed.
+
+    Returns:
+        The connection, what is wrong with the header of the file, and what with its schema.
+
+    Raises:
+        NotFoundError, FormatError, UnavailableError, BusyError, DiskError: as for :func:`connect`.
+        IntegrityError: SQLite cannot read the file at all.
+    """
+    _look_at(path, create=False)
+    name = str(path)
+    with translated(name):
+        connection = _open(path, "ro")
+        try:
+            connection = _readable(connection, path)
+            if is_empty(connection):
+                raise _not_a_ledger(name)
+            return connection, *inspect_schema(connection, name)
+        except BaseException:
+            connection.close()
+            raise
+
+
 def _look_at(path: Path, *, create: bool) -> None:
-    """Refuse what SQLite would refuse less clearly."""
+    """Refuse what SQLite would refuse less clearly, and a SQLite that is too old."""
+    if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
+        raise UnavailableError(
+            f"expected SQLite 3.37 or newer, for STRICT tables, found {sqlite3.sqlite_version}; "
+            "use a newer Python"
+        )
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -116,13 +140,15 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection, name: str, *, create: bool, read_only: bool) -> None:
     if is_empty(connection):
         if read_only or not create:
-            raise FormatError(
-                f"{name}: expected a ledger, found an empty file; name another, or import a run"
-            )
+            raise _not_a_ledger(name)
         _create(connection)
     check_schema(connection, name)
     if not read_only:
         _enable_wal(connection)
+
+
+def _not_a_ledger(name: str) -> FormatError:
+    return FormatError(f"{name}: expected a ledger, found an empty file; name another, or import a run")
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -69,6 +69,9 @@ class MemoryStore:
             if program in (None, run.program) and (since is None or run.opened_at >= since):
                 yield run
 
+    def runs_as_appended(self) -> Iterator[RunRow]:
+        yield from self._runs.values()
+
     def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
         found = [run for run in self._runs.values() if run.run_id.startswith(prefix)]
         return sorted(found, key=lambda run: run.run_id)[:limit]

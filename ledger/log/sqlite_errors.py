@@ -44,6 +44,8 @@ def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
         )
     if primary in _BROKEN:
         return IntegrityError(f"{path}: expected a sound SQLite file, found: {error}; go back to a good copy")
+    if primary == sqlite3.SQLITE_ERROR and str(error).startswith("no such "):
+        return IntegrityError(f"{path}: expected the log's tables and columns, found {error}; verify it")
     if primary in _DISK:
         return DiskError(f"{path}: the file system refused: {error}; {_DISK[primary]}")
     if primary == sqlite3.SQLITE_CONSTRAINT:

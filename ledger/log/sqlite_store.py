@@ -159,6 +159,13 @@ class SqliteStore:
             yield from map(_run_row, rows)
             before = rows[-1][-1], rows[-1][0]
 
+    def runs_as_appended(self) -> Iterator[RunRow]:
+        sql = f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
+        after = 0
+        while rows := self._all(sql, (after,)):
+            yield from map(_run_row, rows)
+            after = rows[-1][0]
+
     def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
         # 0xff is in no UTF-8 text, so the bound is above every id that begins with the prefix.
         rows = self._all(

@@ -122,6 +122,10 @@ class Store(Protocol):
         """
         ...
 
+    def runs_as_appended(self) -> Iterator[RunRow]:
+        """Yield runs in the order in which the log got them, first first."""
+        ...
+
     def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
         """Return up to ``limit`` runs whose id begins with ``prefix``, in order of id."""
         ...

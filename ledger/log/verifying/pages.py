@@ -1,0 +1,204 @@
+"""How verifying reads a ledger: page by page, each page a snapshot of its own.
+
+A page holds entries and whatever else the log says of the same entries, read in one transaction, so that a
+writer who appends or erases meanwhile is never seen half-way. What SQLite cannot read is an
+:class:`Unreadable`; text that is no UTF-8 is read with its bytes escaped, and is then what it is: wrong.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Any, NamedTuple
+
+from ledger.errors import BusyError
+from ledger.log.schema import SEQ_BITS, SEQ_MASK
+from ledger.log.sqlite_errors import translate
+from ledger.log.store import RunRow
+
+PAGE_ROWS = 2000
+PAGE_BYTES = 8 * 1024 * 1024
+FETCH_ROWS = 100
+
+BODY = 6
+SALT = 7
+
+_RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
+_ENTRIES = (
+    f"SELECT entry_id & {SEQ_MASK}, at, origin, session, type, stream, body, salt FROM entries"
+    f" WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT {PAGE_ROWS}"
+)
+_HEADS = (
+    "SELECT size, peaks, at FROM tree_heads WHERE run_no = ? AND size > ? AND size <= ?"
+    f" ORDER BY size LIMIT {PAGE_ROWS}"
+)
+_ERASURES = (
+    f"SELECT entry_id & {SEQ_MASK}, leaf, erased_by FROM erasures WHERE entry_id > ? AND entry_id <= ?"
+    f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
+)
+
+
+class Unreadable(Exception):
+    """SQLite cannot give what a ledger must have; says what it said."""
+
+
+class Page(NamedTuple):
+    """Everything that the log holds of some entries of one run.
+
+    Attributes:
+        end: the last entry that the page is about, whether it is there or not.
+        rows: seq, at, origin, session, type, stream, body, salt.
+        heads: by size: peaks, at.
+        erasures: by seq: leaf, erased_by.
+    """
+
+    end: int
+    rows: list[Any]
+    heads: Mapping[int, tuple[Any, Any]]
+    erasures: Mapping[int, tuple[Any, Any]]
+
+
+class Beyond(NamedTuple):
+    """What a run has outside of what its newest head covers: a first, a last, and a kind of rows."""
+
+    first: int
+    last: int
+    what: str
+
+
+class Pages:
+    """Reads one ledger; never writes, and holds no transaction between two calls."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    def page(self, run_no: int, after: int, through: int) -> Page:
+        """Read what follows an entry, as far as a page goes.
+
+        Raises:
+            Unreadable: SQLite cannot.
+        """
+        base = run_no << SEQ_BITS
+        with self.snapshot():
+            rows = self._rows(base | after, base | through)
+            end = rows[-1][0] if rows and _is_full(rows) else through
+            heads = self.all(_HEADS, run_no, after, end)
+            end = heads[-1][0] if len(heads) == PAGE_ROWS else end
+            erasures = self.all(_ERASURES, base | after, base | end)
+            end = erasures[-1][0] if len(erasures) == PAGE_ROWS else end
+        return Page(
+            end,
+            [row for row in rows if row[0] <= end],
+            {size: (peaks, at) for size, peaks, at in heads if size <= end},
+            {seq: (leaf, by) for seq, leaf, by in erasures},
+        )
+
+    def runs(self) -> Iterator[RunRow]:
+        """Yield runs in the order of their numbers, those that no run may have too."""
+        sql = f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
+        after = -(1 << 63)
+        while rows := self.all(sql, after):
+            for row in rows:
+                yield RunRow(**dict(zip(RunRow.__struct_fields__, row, strict=True)))
+            after = rows[-1][0]
+
+    def size(self, run_no: int) -> int:
+        """Return the size at a run's newest head, 0 where it has none."""
+        sql = "SELECT max(size) FROM tree_heads WHERE run_no = ? AND size BETWEEN 1 AND ?"
+        return int(self.one(sql, run_no, SEQ_MASK) or 0)
+
+    def next_head(self, run_no: int, after: int) -> tuple[int, Any] | None:
+        """Return the size and the peaks of the first head beyond a size."""
+        found = self.all(
+            "SELECT size, peaks FROM tree_heads WHERE run_no = ? AND size > ? ORDER BY size LIMIT 1",
+            run_no,
+            after,
+        )
+        return found[0] if found else None
+
+    def beyond(self, run_no: int) -> Iterator[Beyond]:
+        """Yield the rows of a run that its newest head, as it is now, does not cover."""
+        base = run_no << SEQ_BITS
+        with self.snapshot():
+            size = self.size(run_no)
+            for table in ("entries", "erasures"):
+                where = f"FROM {table} WHERE entry_id > ? AND entry_id <= ?"
+                first = self.one(f"SELECT min(entry_id) {where}", base | size, base | SEQ_MASK)
+                last = self.one(f"SELECT max(entry_id) {where}", base | size, base | SEQ_MASK)
+                if first is not None:
+                    yield Beyond(first & SEQ_MASK, last & SEQ_MASK, table)
+                if self.one(f"SELECT 1 FROM {table} WHERE entry_id = ?", base) is not None:
+                    yield Beyond(0, 0, table)
+
+    def heads_astray(self, run_no: int) -> list[int]:
+        """Return sizes of heads that no run can have."""
+        sql = "SELECT size FROM tree_heads WHERE run_no = ? AND size NOT BETWEEN 1 AND ? LIMIT ?"
+        return [size for (size,) in self.all(sql, run_no, SEQ_MASK, PAGE_ROWS)]
+
+    def has_body(self, run_no: int, seq: int) -> bool:
+        """Tell whether an entry has its body, as things are now."""
+        entry_id = run_no << SEQ_BITS | seq
+        return bool(self.one("SELECT body IS NOT NULL FROM entries WHERE entry_id = ?", entry_id))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything inside from one state of the ledger."""
+        self.all("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):  # a broken file may refuse also this; nothing was written
+                self._connection.execute("ROLLBACK")
+
+    def one(self, sql: str, *values: Any) -> Any:
+        """Return the one cell that a query gives, None where it gives no row."""
+        rows = self.all(sql, *values)
+        return rows[0][0] if rows else None
+
+    def all(self, sql: str, *values: Any) -> list[Any]:
+        """Run one query to its end.
+
+        Raises:
+            Unreadable: SQLite cannot.
+            BusyError: another process held the ledger for too long.
+        """
+        return self._tolerantly(lambda: self._connection.execute(sql, values).fetchall())
+
+    def _rows(self, after: int, through: int) -> list[Any]:
+        return self._tolerantly(lambda: self._fetch(after, through))
+
+    def _fetch(self, after: int, through: int) -> list[Any]:
+        rows: list[Any] = []
+        room = PAGE_BYTES
+        with closing(self._connection.execute(_ENTRIES, (after, through))) as cursor:
+            while room > 0 and (some := cursor.fetchmany(FETCH_ROWS)):
+                rows += some
+                room -= _body_bytes(some)
+        return rows
+
+    def _tolerantly(self, read: Callable[[], list[Any]]) -> list[Any]:
+        """Read; text that is no UTF-8 a second time, its bytes escaped."""
+        try:
+            try:
+                return read()
+            except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", None) is not None:  # SQLite's own; Python's has none
+                    raise
+                self._connection.text_factory = lambda body: body.decode("utf-8", "surrogateescape")
+                try:
+                    return read()
+                finally:
+                    self._connection.text_factory = str
+        except sqlite3.Error as error:
+            translated = translate(error, self._path)
+            if isinstance(translated, BusyError):
+                raise translated from error
+            raise Unreadable(str(error)) from error
+
+
+def _is_full(rows: list[Any]) -> bool:
+    return len(rows) == PAGE_ROWS or _body_bytes(rows) >= PAGE_BYTES
+
+
+def _body_bytes(rows: list[Any]) -> int:
+    return sum(len(row[BODY]) for row in rows if isinstance(row[BODY], bytes))
