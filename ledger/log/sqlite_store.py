@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from ledger.core.entries import OBSERVER, Entry
+from ledger.core.merkle import Row
 from ledger.errors import IntegrityError, NotFoundError
 from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
 from ledger.log.connecting import connect
@@ -30,10 +31,18 @@ PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends at whichever comes first."""
 
 FETCH_ROWS = 100
+ROWS_A_STATEMENT = 25
+"""A statement that a trigger may abort is a savepoint, which copies the pages that it changes: make few."""
+
 BODY_COLUMN = 6
 
 _RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
 _ENTRY_COLUMNS = f"entry_id & {SEQ_MASK}, at, origin, session, type, stream, body"
+_ENTRY_VALUES = "(? | ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_ONE = (
+    "INSERT INTO entries (entry_id, at, origin, session, type, stream, body, salt) VALUES " + _ENTRY_VALUES
+)
+_INSERT_MANY = _INSERT_ONE + f", {_ENTRY_VALUES}" * (ROWS_A_STATEMENT - 1)
 _LAST_HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
 
 
@@ -102,15 +111,18 @@ class SqliteStore:
 
     def _keep(self, run_no: int, batch: Batch, size: int, peaks: bytes) -> None:
         peaks = grown_peaks(peaks, size, batch.leaves, f"{self._path}: run number {run_no}")
-        self._connection.executemany(
-            "INSERT INTO entries (entry_id, at, origin, session, type, stream, body, salt)"
-            f" VALUES ({run_no << SEQ_BITS} | ?, ?, ?, ?, ?, ?, ?, ?)",
-            batch.rows,
-        )
+        self._insert(run_no << SEQ_BITS, batch.rows)
         self._connection.execute(
             "INSERT INTO tree_heads (run_no, size, peaks, at) VALUES (?, ?, ?, ?)",
             (run_no, batch.last, peaks, batch.at),
         )
+
+    def _insert(self, base: int, rows: list[Row]) -> None:
+        whole = len(rows) - len(rows) % ROWS_A_STATEMENT
+        for first in range(0, whole, ROWS_A_STATEMENT):
+            some = rows[first : first + ROWS_A_STATEMENT]
+            self._connection.execute(_INSERT_MANY, [value for row in some for value in (base, *row)])
+        self._connection.executemany(_INSERT_ONE, ((base, *row) for row in rows[whole:]))
 
     def _keep_documents(self, documents: Iterable[DocumentRow]) -> None:
         given = checked_documents(documents)
