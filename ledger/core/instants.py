@@ -19,6 +19,8 @@ _INSTANT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?",
     re.ASCII,
 )
+_HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])", re.ASCII)
+_SIXTY = {f":{number:02}": number for number in range(60)}
 
 
 def read_instant(text: str) -> Instant | None:
@@ -33,6 +35,9 @@ def read_instant(text: str) -> Instant | None:
 
     Source: RFC 3339 §5.6, without leap seconds; the date alone is our reading of ``scope/2``.
     """
+    usual = _read_usual(text)
+    if usual is not None:
+        return usual[0], usual[1].rstrip("0")
     match = _INSTANT.fullmatch(text)
     if match is None:
         return None
@@ -52,6 +57,31 @@ def read_instant(text: str) -> Instant | None:
             return None
         seconds -= (oh * 3600 + om * 60) * (1 if sign == "+" else -1)
     return seconds, (fraction or "").rstrip("0")
+
+
+def _read_usual(text: str) -> tuple[int, str] | None:
+    """Read the seconds and the fraction of ``YYYY-MM-DDThh:mm:ss[.f…]Z``, None of any other text.
+
+    Only for speed: nearly all times are spelled so, and those read one after another are mostly of few hours.
+    """
+    hour, minute, second = _hour(text[:13]), _SIXTY.get(text[13:16]), _SIXTY.get(text[16:19])
+    if hour is None or minute is None or second is None:
+        return None
+    rest = text[19:]
+    if rest == "Z":
+        return hour + minute * 60 + second, ""
+    digits = rest[1:-1]
+    if rest[:1] == "." and rest[-1] == "Z" and digits.isdecimal() and digits.isascii():
+        return hour + minute * 60 + second, digits
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _hour(text: str) -> int | None:
+    """Return the seconds from the epoch to ``YYYY-MM-DDThh``, None where there is no such hour."""
+    match = _HOUR.fullmatch(text)
+    days = _days(match.group(1)) if match is not None else None
+    return days * 86400 + int(match.group(2)) * 3600 if match is not None and days is not None else None
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +104,7 @@ def read_micros(text: str) -> int | None:
 
     Returns None where the text is neither.
     """
-    instant = read_instant(text)
+    instant = _read_usual(text) or read_instant(text)
     if instant is None:
         return None
     seconds, fraction = instant

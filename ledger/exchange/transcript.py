@@ -25,7 +25,7 @@ import msgspec
 
 from ledger.core.entries import OBSERVER, ORIGINS, Origin
 from ledger.core.instants import read_micros, write_micros
-from ledger.core.json_reader import Malformed, read_json, whole_number
+from ledger.core.json_reader import Malformed, msgspec_may_read, read_json, whole_number
 from ledger.core.observations import Observation, Offered, RunOpened, Trigger, decode_observation
 from ledger.exchange.json_members import Place, decode_members, excerpt
 
@@ -140,6 +140,9 @@ def parse_line(raw: bytes, number: int) -> TranscriptLine:
     Raises:
         TranscriptError: it is no line of a transcript.
     """
+    plain = _plain_line(raw)
+    if plain is not None:
+        return plain
     place = Place(number, EXPECTED_LINE)
     wire = decode_members(raw, _WireLine, place)
     if wire.transcript is not msgspec.UNSET:
@@ -194,6 +197,37 @@ class _WireLine(msgspec.Struct, gc=False):
     observed: msgspec.Raw = _NULL
     salt: str | None = None
     transcript: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _PlainLine(msgspec.Struct, gc=False):
+    """A line of the wire as text; whatever else a line may carry must be absent."""
+
+    at: str
+    origin: Literal["program", "runtime"]
+    line: str
+    session: str = ""
+    salt: str | None = None
+    b64: msgspec.UnsetType = msgspec.UNSET
+    observed: msgspec.UnsetType = msgspec.UNSET
+    transcript: msgspec.UnsetType = msgspec.UNSET
+
+
+_PLAIN = msgspec.json.Decoder(_PlainLine)
+
+
+def _plain_line(raw: bytes) -> TranscriptLine | None:
+    """Read a line as nearly all are; None where it is another, or wrong. Only for speed."""
+    if not msgspec_may_read(raw):
+        return None
+    try:
+        wire = _PLAIN.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    at = read_micros(wire.at)
+    if at is None or "\n" in wire.line or not (wire.salt is None or _SALT.fullmatch(wire.salt)):
+        return None
+    salt = None if wire.salt is None else bytes.fromhex(wire.salt)
+    return TranscriptLine(at, wire.origin, wire.session, wire.line.encode(), salt)
 
 
 # ---- the members ------------------------------------------------------------------------------------------
