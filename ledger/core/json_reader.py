@@ -90,7 +90,7 @@ def msgspec_may_read(line: bytes) -> bool:
 
     It checks UTF-8 nowhere inside ``msgspec.Raw``, and its nesting limit is not ours.
     """
-    if nests_too_deep(line):
+    if len(line) > 2 * MAX_NESTING and nests_too_deep(line):  # short lines do not even ask
         return False
     if line.isascii():
         return True

@@ -51,7 +51,7 @@ def program_reader(shapes: Mapping[str, Shape]) -> Callable[[bytes], ProgramMess
             if (
                 isinstance(record, Record)
                 and (record.data is not None or record.op == "delete")
-                and "!" <= record.emitted_at[:1] <= "~"  # a visible first character: it is not blank
+                and "!" <= record.emitted_at < "\x7f"  # its first character is visible: it is not blank
                 and msgspec_may_read(line)
             ):
                 return record
