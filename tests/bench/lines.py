@@ -12,6 +12,7 @@ import msgspec
 
 from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry, Origin
+from ledger.core.instants import write_micros
 from ledger.core.observations import (
     Observation,
     ProgramExited,
@@ -29,6 +30,7 @@ RUN_ID = "run_bench"
 FIRST_AT = 1_774_828_800_000_000
 BATCH = 1000
 
+_SENT_AT = 1_767_225_600_000_000  # 2026 begins; a message every 37 seconds
 _STREAMS = ("messages", "events", "contacts")
 _PROACTIVE = Trigger(kind="proactive")
 
@@ -107,7 +109,7 @@ def _record(index: int, key: str, text: str, cut: int | None = None) -> bytes:
             "key": key,
             "data": {
                 "id": key,
-                "sent_at": f"2026-03-{index % 28 + 1:02}T{index % 24:02}:{index % 60:02}:30Z",
+                "sent_at": write_micros(_SENT_AT + index * 37_000_000).replace(".000000", ""),
                 "author": "alex@example.test",
                 "text": text,
             },
@@ -145,7 +147,7 @@ def _start(*, narrowed: bool) -> bytes:
     narrow = {
         "resources": [f"item-{key:04}" for key in range(KEYS)],
         "fields": ["author", "text"],
-        "time_range": {"since": "2026-01-01T00:00:00Z", "until": "2027-01-01T00:00:00Z"},
+        "time_range": {"since": "2026-01-01T00:00:00Z", "until": "2028-01-01T00:00:00Z"},
     }
     scope = [{"name": name, **(narrow if narrowed else {})} for name in _STREAMS]
     return msgspec.json.encode(
@@ -179,8 +181,6 @@ def _observed(at: int, observation: Observation) -> Line:
 
 
 def _transcript(records: list[bytes]) -> bytes:
-    from ledger.core.instants import write_micros
-
     header = {"transcript": 1, "dialect": DIALECT.name, "run_id": RUN_ID, "trigger": _PROACTIVE}
     written = [msgspec.json.encode({**header, "manifest": msgspec.Raw(MANIFEST)})]
     lines = _lines(records, len(records), narrowed=False)

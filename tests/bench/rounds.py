@@ -23,6 +23,7 @@ from ledger.exchange.exporting import export_run
 from ledger.exchange.importing import import_transcript
 from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import RunRow
+from ledger.log.verifying import Verification
 from ledger.replay.replay import replay
 from tests.bench import limits
 from tests.bench.lines import BATCH, MANIFEST, Workload, documents, run_row
@@ -104,6 +105,10 @@ def _read(rounds: Rounds, workload: Workload, here: Path) -> None:
         rounds.measure("fold", lambda: _fold(store, run, len(workload.records)))
     with _opened(here / "narrowed.db") as (store, run):
         rounds.measure("fold narrowed", lambda: _fold(store, run, len(workload.records)))
+    with Verification(here / "ledger.db", DIALECTS) as verification:
+        findings = rounds.measure("verify", lambda: list(verification.findings()))
+    if findings:
+        raise AssertionError(f"expected a ledger that verifies, found {findings[0]}")
     with _opened(here / "ledger.db") as (store, run), (here / "export.jsonl").open("wb") as out:
         rounds.measure("export", lambda: export_run(store, run, out))
 

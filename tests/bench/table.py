@@ -57,6 +57,7 @@ _SPECS = (
     _Spec("fold limit", "fold limit"),
     _Spec("fold", "fold", "fold limit", "eventsourcing replay", 0.50, 7.0),
     _Spec("fold, narrowed", "fold narrowed", "fold limit", "eventsourcing replay"),
+    _Spec("verify", "verify", "fold limit", least_rate=VERIFY_RATE),
     _Spec("export", "export", "fold limit"),
     _Spec("eventsourcing replay", "eventsourcing replay", "fold limit"),
 )
