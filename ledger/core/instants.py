@@ -6,14 +6,14 @@ number of fraction digits and any offset; they are compared as instants, exactly
 """
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import TypeAlias
 
 Instant: TypeAlias = tuple[int, str]
 """Seconds since the epoch, and the fraction's digits without trailing zeros. Tuples compare as instants."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC like all else here; naive, it prints no offset
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _INSTANT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?",
@@ -116,11 +116,21 @@ def write_micros(at: int) -> str:
 
     Times outside the years 1 to 9999 come out as their bare number, so that no entry is unprintable.
     """
+    seconds, micros = divmod(at, 1_000_000)
     try:
-        moment = _EPOCH + timedelta(microseconds=at)
+        return f"{_second(seconds)}.{micros:06}Z"
     except OverflowError:
         return str(at)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.year > 999 else moment.isoformat()
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """Return a second as RFC 3339, without its offset; lines come many a second.
+
+    Raises:
+        OverflowError: it lies outside the years 1 to 9999.
+    """
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
 class RisingTimes:

@@ -118,6 +118,12 @@ def test_finer_digits_than_microseconds_are_cut_off() -> None:
     assert write_micros(123_456) == "1970-01-01T00:00:00.123456Z"
 
 
+def test_any_year_is_written_alike() -> None:
+    assert write_micros(-62_135_596_800_000_000) == "0001-01-01T00:00:00.000000Z"
+    assert write_micros(-1) == "1969-12-31T23:59:59.999999Z"
+    assert write_micros(253_402_300_799_999_999) == "9999-12-31T23:59:59.999999Z"
+
+
 @pytest.mark.parametrize("at", [2**62, -(2**62)])
 def test_a_time_outside_the_calendar_prints_as_its_number(at: int) -> None:
     assert write_micros(at) == str(at)
