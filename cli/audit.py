@@ -7,7 +7,7 @@ earlier runs that say since when a checkpoint has not moved.
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from cli.decisions import decide_run
+from cli.decisions import decide_run, decide_run_under_all
 from cli.page import some_of
 from ledger.core.decision import Checkpoint, Decision
 from ledger.core.dialect import Dialect
@@ -37,7 +37,7 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     Raises:
         NotFoundError: the run staged no checkpoint of that stream.
     """
-    decision = decide_run(store, run, ruleset)
+    decision, *others = decide_run_under_all(store, run, ruleset)
     checkpoints = [one for one in decision.checkpoints if stream in (None, one.stream, *one.covers)]
     if stream is not None and not checkpoints:
         standings = _standings(store, run, ruleset, decision, [stream])
@@ -48,7 +48,7 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     dialect = dialect_named(run.dialect)
     standings = _standings(store, run, ruleset, decision, [one.stream for one in checkpoints])
     stands = {name: (one, _last_cursor(store, dialect, one)) for name, one in standings.items()}
-    return explain(dialect, decision, checkpoints, cited, records, stands, stream=stream)
+    return explain(dialect, decision, checkpoints, cited, records, stands, stream=stream, others=others)
 
 
 def _not_staged(decision: Decision, stream: str, standings: Mapping[str, Standing]) -> str:

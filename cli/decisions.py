@@ -1,13 +1,13 @@
 """Where the store and the replay meet: opening a ledger, and deciding a run that it holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cli.options import Common
 from ledger.core.decision import Decision
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.replay import dialect_named, opening, replay
+from ledger.replay.replay import dialect_named, opening, replay, replay_under_all
 
 
 @contextmanager
@@ -37,7 +37,22 @@ def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Decision:
     Raises:
         NotFoundError: the run's dialect is not known here, or has no such ruleset.
     """
+    dialect, documents = dialect_named(run.dialect), _documents(store, run)
+    return replay(dialect, store.entries(run.run_no), documents, ruleset)
+
+
+def decide_run_under_all(store: Store, run: RunRow, ruleset: str | None) -> tuple[Decision, ...]:
+    """Fold a run once, and decide it under the ruleset that is asked for and then under every other.
+
+    Raises:
+        NotFoundError: the run's dialect is not known here, or has no such ruleset.
+    """
+    dialect, documents = dialect_named(run.dialect), _documents(store, run)
+    return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset)
+
+
+def _documents(store: Store, run: RunRow) -> Mapping[str, bytes]:
+    """Return the manifest that a run was opened with, by its digest, where one is known."""
     first = next(store.entries(run.run_no, through=1), None)
     opened = opening(first) if first is not None else None
-    wanted = [opened.manifest] if opened is not None and opened.manifest is not None else []
-    return replay(dialect_named(run.dialect), store.entries(run.run_no), store.documents(wanted), ruleset)
+    return store.documents([opened.manifest] if opened is not None and opened.manifest is not None else [])

@@ -44,6 +44,7 @@ def write_why(page: Page, explained: Explanation) -> None:
     _write_checkpoints(page, explained)
     _write_findings(page, explained)
     _write_unknowns(page, explained)
+    _write_others(page, explained)
 
 
 def is_well(checkpoint: CheckpointSaid) -> bool:
@@ -245,6 +246,14 @@ def _write_unknowns(page: Page, explained: Explanation) -> None:
         page.line("Not known, and not assumed", "bold")
     for one in explained.unknowns:
         page.line(one.sentence, "dim", indent=2, hang=2)
+
+
+def _write_others(page: Page, explained: Explanation) -> None:
+    """Say, in a line each, what the other rulesets decide."""
+    if explained.others:
+        page.blank()
+    for other in explained.others:
+        page.line(visible(other.sentence), "dim" if other.same else "warn", hang=2)
 
 
 def _write_near_miss(page: Page, miss: Said, indent: int) -> None:

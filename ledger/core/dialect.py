@@ -5,7 +5,7 @@ asks of a header; :class:`Dialect` adds the meaning of a run. A run is decided b
 ``evolve`` and ``decide``, live and in replay alike.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ledger.core.decision import Decision
@@ -108,6 +108,10 @@ class Dialect(WireDialect, Protocol):
 
     def evolve(self, state: Any, entries: Iterable[Entry]) -> None:
         """Take entries, in order, into the state, in place."""
+        ...
+
+    def evolve_all(self, states: Sequence[Any], entries: Iterable[Entry]) -> None:
+        """Take entries, in order, into several states of any rulesets, in one pass; as ``evolve`` for each."""
         ...
 
     def decide(self, state: Any) -> Decision:

@@ -14,6 +14,7 @@ from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import Detail, Finding
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.replay.compare import OtherRuleset, compare
 from ledger.replay.history import Standing
 
 OPENING = 1
@@ -110,6 +111,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         opened: when the run was opened, null where that is unknown.
         asked: the one stream that was asked about, null where all were.
+        others: what each other shipped ruleset decides of the whole run.
     """
 
     schema: str = "run-explanation/1"
@@ -127,6 +129,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Said, ...]
     unknowns: tuple[Said, ...]
     recovery: str | None
+    others: tuple[OtherRuleset, ...]
 
 
 def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[int]:
@@ -178,6 +181,7 @@ def explain(
     standings: Mapping[str, tuple[Standing, str | None]],
     *,
     stream: str | None = None,
+    others: Iterable[Decision] = (),
 ) -> Explanation:
     """Put a decision into words.
 
@@ -189,6 +193,7 @@ def explain(
         records: the records of :func:`records_naming`.
         standings: where each checkpoint stands, and the text of its last committed cursor.
         stream: the one stream that was asked about; None for all.
+        others: what other rulesets decide of the same entries.
     """
     opening = cited.get(OPENING)
     teller = _Teller(dialect, cited)
@@ -209,6 +214,7 @@ def explain(
         findings=tuple(teller.finding(one) for one in decision.findings),
         unknowns=tuple(teller.unknown(one) for one in decision.unknowns),
         recovery=decision.recovery.action if decision.recovery else None,
+        others=tuple(compare(decision, other) for other in others),
     )
 
 

@@ -63,3 +63,27 @@ def replay(
     state = dialect.initial_state(ruleset_named(dialect, ruleset), documents)
     dialect.evolve(state, entries)
     return dialect.decide(state)
+
+
+def replay_under_all(
+    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str | None = None
+) -> tuple[Decision, ...]:
+    """Fold a run once under every shipped ruleset, and decide it under each.
+
+    Args:
+        dialect: what the run speaks.
+        entries: its entries in order, or a prefix of them; gone through once.
+        documents: manifests by digest; at least the one that the run was opened with.
+        ruleset: the ruleset whose decision comes first, None for the dialect's default.
+
+    Returns:
+        That decision, then the others in the order in which the dialect ships them.
+
+    Raises:
+        NotFoundError: the dialect has no such ruleset.
+    """
+    asked = ruleset_named(dialect, ruleset)
+    order = dict.fromkeys((asked, *dialect.rulesets))
+    states = [dialect.initial_state(one, documents) for one in order]
+    dialect.evolve_all(states, entries)
+    return tuple(dialect.decide(state) for state in states)

@@ -17,7 +17,7 @@ So a withheld checkpoint comes about: ``decode`` reads a DETAIL_COVERAGE, ``mach
 the decision, and ``catalogue`` has the sentence that ``why`` prints.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ledger.core.decision import Decision
 from ledger.core.dialect import Dialect, Label
@@ -27,7 +27,7 @@ from ledger.dialects.collection_profile import redact as redaction
 from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decode import label_line
-from ledger.dialects.collection_profile.fold import evolve
+from ledger.dialects.collection_profile.fold import evolve, evolve_all
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
@@ -72,6 +72,10 @@ class CollectionProfile:
     def evolve(self, state: State, entries: Iterable[Entry]) -> None:
         """Take entries, in order, into the state, in place."""
         evolve(state, entries)
+
+    def evolve_all(self, states: Sequence[State], entries: Iterable[Entry]) -> None:
+        """Take entries, in order, into several states, in one pass."""
+        evolve_all(states, entries)
 
     def tell(self, entry: Entry) -> Mapping[str, str]:
         """Return the telling fields of an entry, for people."""

@@ -4,6 +4,8 @@ An erased body may have said anything, so nothing is guessed: a checkpoint is in
 erased could turn its verdict, and stands where it could not.
 """
 
+from collections.abc import Collection, Iterator
+
 from ledger.core.decision import Reason
 from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import printable
@@ -33,11 +35,7 @@ def entries_behind(
     entries = [staged.cursor_entry] if staged.erased else []
     at_fault = {reason.stream for reason in reasons if reason.keys}
     covered = plan.covered_by(checkpoint)
-    for stream, reports in state.erased.reports.items():
-        declared = plan.declared(stream)
-        is_own = stream in covered and (declared is None or declared.state_stream is None)
-        if is_own or names_any_parent(state, declared):
-            entries.extend(reports)
+    entries.extend(_reports_behind(state, plan, covered))
     for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
         if printable(stream) in at_fault:
             entries.extend(state.erased.gaps.get(stream, ()))
@@ -48,6 +46,18 @@ def entries_behind(
     if fate.uncertain:
         entries.extend(entry for skips in state.erased.skips.values() for entry in skips)
     return sorted(set(entries))
+
+
+def _reports_behind(state: State, plan: Plan, covered: Collection[str]) -> Iterator[int]:
+    """Yield the erased reports that could gate a checkpoint which covers these streams."""
+    for stream in covered:
+        declared = plan.declared(stream)
+        if declared is None or declared.state_stream is None:
+            yield from state.erased.reports.get(stream, ())
+    if state.ruleset.switches.undeclared_parent == "accept":
+        for stream, reports in state.erased.reports.items():
+            if stream not in covered and names_any_parent(state, plan.declared(stream)):
+                yield from reports
 
 
 def could_undo(state: State, reason: Reason) -> bool:

@@ -1,12 +1,14 @@
 """The fold: entries in, state out. Live and replay call this same function."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.findings import Fault
 from ledger.core.observations import decode_observation
 from ledger.dialects.collection_profile import machine, program_lines, runtime_lines
+from ledger.dialects.collection_profile.decode import read_program_line as read_usual_line
 from ledger.dialects.collection_profile.decode import read_runtime_line
+from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.observed import observe, observe_erased
 from ledger.dialects.collection_profile.state import Phase, State
 
@@ -37,6 +39,32 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
             take_observation(state, entry)
         else:
             take_runtime_line(state, entry)
+
+
+def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
+    """Take entries into several states, whatever their rulesets, and read each RECORD once for all of them.
+
+    It is :func:`evolve` for each. Only a RECORD that every ruleset reads alike is shared; see ``wire``.
+    """
+    if len(states) == 1:
+        evolve(states[0], entries)
+        return
+    on_record = machine.PROGRAM[Phase.COLLECTING].handlers[Record]
+    for entry in entries:
+        if (
+            entry.type == "RECORD"
+            and entry.origin == PROGRAM
+            and entry.body is not None
+            and all(state.phase is Phase.COLLECTING for state in states)
+        ):
+            message = read_usual_line(entry.body)
+            if type(message) is Record and message.op != "upsert":
+                for state in states:
+                    state.through = state.last_program_line = entry.seq
+                    on_record(state, entry, message)
+                continue
+        for state in states:
+            evolve(state, (entry,))
 
 
 def take_runtime_line(state: State, entry: Entry) -> None:
