@@ -9,12 +9,12 @@ from difflib import get_close_matches
 
 from cli.decisions import decide_run, decide_run_under_all
 from cli.page import some_of
-from ledger.core.decision import Checkpoint, Decision
+from ledger.core.decision import Decision
 from ledger.core.dialect import Dialect
 from ledger.core.entries import Entry
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.explain import Explanation, entries_cited, explain, records_naming
+from ledger.replay.explain import Explanation, entries_cited, explain, keys_at_fault, records_naming
 from ledger.replay.history import PastRun, Standing, find_standings
 from ledger.replay.replay import dialect_named
 
@@ -44,7 +44,8 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
         raise NotFoundError(_not_staged(decision, stream, standings))
     numbers = entries_cited(decision, checkpoints)
     cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
-    records = records_naming(store.entries(run.run_no), checkpoints) if _names_keys(checkpoints) else {}
+    streams = keys_at_fault(checkpoints)
+    records = records_naming(store.labelled(run.run_no, "RECORD", streams), checkpoints) if streams else {}
     dialect = dialect_named(run.dialect)
     standings = _standings(store, run, ruleset, decision, [one.stream for one in checkpoints])
     stands = {name: (one, _last_cursor(store, dialect, one)) for name, one in standings.items()}
@@ -59,10 +60,6 @@ def _not_staged(decision: Decision, stream: str, standings: Mapping[str, Standin
     commit = standings[stream].last_commit if stream in standings else None
     moved = f"; {stream} last moved in {commit.run_id}" if commit is not None else ""
     return f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}{moved}"
-
-
-def _names_keys(checkpoints: list[Checkpoint]) -> bool:
-    return any(reason.keys for one in checkpoints for reason in one.reasons)
 
 
 def _entry(store: Store, run_no: int, seq: int) -> Entry | None:

@@ -253,7 +253,7 @@ def _write_others(page: Page, explained: Explanation) -> None:
     if explained.others:
         page.blank()
     for other in explained.others:
-        page.line(visible(other.sentence), "dim" if other.same else "warn", hang=2)
+        page.line(other.sentence, "dim" if other.same else "warn", hang=2)
 
 
 def _write_near_miss(page: Page, miss: Said, indent: int) -> None:

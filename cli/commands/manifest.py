@@ -38,7 +38,7 @@ def check(
     from ledger.dialects.collection_profile.manifest import read_manifest
 
     reading = read_manifest(read_document(file))
-    faults, streams = _faults(reading), _streams(reading)
+    faults, streams = _faults(reading, common.ruleset), _streams(reading)
     bindings = (
         list(map(printable, reading.manifest.required_bindings)) if reading.manifest is not None else []
     )
@@ -64,9 +64,16 @@ def check(
     say(f"{name} is good; it requires the bindings: {', '.join(bindings) or 'none'}")
 
 
-def _faults(reading: ManifestReading) -> list[dict[str, Any]]:
+def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any]]:
+    """Return what is wrong: by the rules of every manifest, else by those that a ruleset adds."""
+    from ledger.dialects import DIALECTS
     from ledger.dialects.collection_profile.catalogue import CATALOGUE
+    from ledger.dialects.collection_profile.rulesets import RULESETS
+    from ledger.replay.replay import ruleset_named
 
+    added = RULESETS[ruleset_named(DIALECTS["collection-profile"], ruleset)].manifest_rules
+    manifest = reading.manifest
+    faults = reading.faults if manifest is None else [one for rule in added for one in rule(manifest)]
     return [
         {
             "code": fault.code,
@@ -75,7 +82,7 @@ def _faults(reading: ManifestReading) -> list[dict[str, Any]]:
             "sentence": CATALOGUE.fault(fault.code, fault.detail),
             "demand": CATALOGUE.demand(fault.clause),
         }
-        for fault in reading.faults
+        for fault in faults
     ]
 
 

@@ -111,7 +111,7 @@ class Dialect(WireDialect, Protocol):
         ...
 
     def evolve_all(self, states: Sequence[Any], entries: Iterable[Entry]) -> None:
-        """Take entries, in order, into several states of any rulesets, in one pass; as ``evolve`` for each."""
+        """Take entries, in order, into several states in one pass; the same as ``evolve`` for each."""
         ...
 
     def decide(self, state: Any) -> Decision:

@@ -1,6 +1,6 @@
 """The log in memory: the twin of the SQLite store, for tests and for work that leaves no file."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 
 import msgspec
@@ -88,6 +88,10 @@ class MemoryStore:
             entry = held[at]
             yield entry if salts else msgspec.structs.replace(entry, salt=None)
             at += 1
+
+    def labelled(self, run_no: int, type: str, streams: Collection[str]) -> Iterator[Entry]:
+        wanted = frozenset(streams)
+        return (one for one in self.entries(run_no) if one.type == type and one.stream in wanted)
 
     def observations(
         self, type: str, *, stream: str = "", run_no: int | None = None

@@ -7,8 +7,9 @@ must be and how it is opened is :mod:`ledger.log.connecting` and :mod:`ledger.lo
 A store belongs to the thread that opened it. Several processes may write to one file.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import starmap
 from pathlib import Path
@@ -209,6 +210,17 @@ class SqliteStore:
                 return
             yield from starmap(Entry, rows)
             after = rows[-1][0]
+
+    def labelled(self, run_no: int, type: str, streams: Collection[str]) -> Iterator[Entry]:
+        sql = (
+            f"SELECT {_ENTRY_COLUMNS} FROM entries WHERE entry_id > ? AND entry_id <= ? AND type = ?"
+            f" AND stream IN (SELECT value FROM json_each(?)) ORDER BY entry_id LIMIT {PAGE_ROWS}"
+        )
+        base, named = run_no << SEQ_BITS, json.dumps(sorted(streams))
+        after, last = base, base | self.size(run_no)
+        while rows := self._page(sql, (after, last, type, named)):
+            yield from starmap(Entry, rows)
+            after = base | rows[-1][0]
 
     def observations(
         self, type: str, *, stream: str = "", run_no: int | None = None

@@ -6,7 +6,7 @@ what a body means. Writes go run by run, and each write names the sequence numbe
 run cannot fork. Reads are paged in short transactions, so that no reader holds the log back.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -144,6 +144,16 @@ class Store(Protocol):
             after: the seq after which to begin.
             through: the last seq to yield; None for all that there are when the read reaches the end.
             salts: whether to read the salts too.
+        """
+        ...
+
+    def labelled(self, run_no: int, type: str, streams: Collection[str]) -> Iterator[Entry]:
+        """Yield a run's entries of one type about some streams, in order, as far as ``entries`` does.
+
+        Args:
+            run_no: the run; one that is not there has no entries.
+            type: the type as it was read at append, such as ``RECORD``.
+            streams: the streams as they were read at append.
         """
         ...
 

@@ -146,19 +146,26 @@ def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[
     return cited
 
 
+def keys_at_fault(checkpoints: Iterable[Checkpoint]) -> dict[str, set[str]]:
+    """Return the keys for which records are looked up, by stream."""
+    wanted: dict[str, set[str]] = {}
+    for checkpoint in checkpoints:
+        for reason in checkpoint.reasons:
+            if reason.keys and reason.stream is not None:
+                wanted.setdefault(reason.stream, set()).update(reason.keys[:KEYS_LOOKED_FOR])
+    return wanted
+
+
 def records_naming(
     entries: Iterable[Entry], checkpoints: Iterable[Checkpoint]
 ) -> dict[tuple[str, str], list[Entry]]:
     """Find the records that carry keys at fault, by stream and key: what the program said of them after all.
 
     Args:
-        entries: the run's entries in order.
+        entries: the run's entries in order; at least the RECORDs of the streams of :func:`keys_at_fault`.
         checkpoints: the checkpoints whose reasons name the keys.
     """
-    wanted: dict[str, set[str]] = {}
-    for checkpoint in checkpoints:
-        for reason in checkpoint.reasons:
-            wanted.setdefault(reason.stream or "", set()).update(reason.keys[:KEYS_LOOKED_FOR])
+    wanted = keys_at_fault(checkpoints)
     found: dict[tuple[str, str], list[Entry]] = {}
     if not wanted:
         return found

@@ -108,3 +108,11 @@ def test_lone_surrogates_in_names_are_no_bug(tmp_path: Path) -> None:
     path.write_text('{"connector_id": "\\ud800", "streams": [{"name": "\\udfff"}]}')
     for form in ("text", "json", "csv"):
         assert call("manifest", "check", path, "-o", form).status in (0, 1)
+
+
+def test_a_ruleset_may_ask_more_of_a_manifest(tmp_path: Path) -> None:
+    manifest = broken(contacts={"coverage_strategy": "by_moonlight"})
+    assert check(tmp_path, manifest).status == 0
+    done = check(tmp_path, manifest, "--ruleset", "collection-profile/0.1.0+reference", "-o", "json")
+    assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (1, ["strategy_unknown"])
+    assert check(tmp_path, manifest, "--ruleset", "nothing").status == 4

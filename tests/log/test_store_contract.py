@@ -53,6 +53,19 @@ def test_a_run_reads_back_as_it_was_appended(store: Store) -> None:
     assert list(store.entries(1)) == given
 
 
+def test_entries_of_a_type_and_some_streams_are_read_alone_and_in_order(store: Store) -> None:
+    labels = [("RECORD", "a"), ("STATE", "a"), ("RECORD", "b"), ("RECORD", 'q"\u2028'), ("RECORD", "c")]
+    numbers = range(1, 2 * PAGE_ROWS + 8)
+    given = [line(n, type=labels[n % 5][0], stream=labels[n % 5][1]) for n in numbers]
+    run = store.open_run(run_row(), given)
+    store.open_run(run_row("run_2"), given)
+    wanted = {"a", 'q"\u2028', "nowhere"}
+    expected = [one for one in given if one.type == "RECORD" and one.stream in wanted]
+    assert list(store.labelled(run.run_no, "RECORD", wanted)) == expected
+    assert list(store.labelled(run.run_no, "RECORD", ())) == []
+    assert list(store.labelled(7, "RECORD", wanted)) == []
+
+
 def test_batches_follow_each_other(store: Store) -> None:
     run = store.open_run(run_row(), lines(1, 2))
     store.append(run.run_no, lines(3, 3))

@@ -83,6 +83,16 @@ def test_folding_a_prefix_and_then_the_rest_is_folding_all(
     assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries, ruleset))
 
 
+@given(any_run, st.data())
+def test_folding_under_all_rulesets_at_once_is_folding_under_each(run: Run, data: st.DataObject) -> None:
+    states = [fresh(run, ruleset) for ruleset in PROFILE.rulesets]
+    at = data.draw(st.integers(0, len(run.entries)))
+    PROFILE.evolve_all(states, run.entries[:at])
+    PROFILE.evolve_all(states, iter(run.entries[at:]))
+    together = [encode_decision(PROFILE.decide(state)) for state in states]
+    assert together == [encode_decision(decided(run, run.entries, ruleset)) for ruleset in PROFILE.rulesets]
+
+
 @every_ruleset
 @given(any_run)
 def test_deciding_changes_nothing(ruleset: str, run: Run) -> None:

@@ -1,6 +1,7 @@
 """The fold: entries in, state out. Live and replay call this same function."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.findings import Fault
@@ -11,6 +12,9 @@ from ledger.dialects.collection_profile.decode import read_runtime_line
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.observed import observe, observe_erased
 from ledger.dialects.collection_profile.state import Phase, State
+
+STRETCH = 1000
+"""Entries that states which read for themselves take at a time."""
 
 
 def evolve(state: State, entries: Iterable[Entry]) -> None:
@@ -42,29 +46,43 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
 
 
 def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
-    """Take entries into several states, whatever their rulesets, and read each RECORD once for all of them.
+    """Take entries into several states, whatever their rulesets, and read most RECORDs once for all of them.
 
-    It is :func:`evolve` for each. Only a RECORD that every ruleset reads alike is shared; see ``wire``.
+    It is :func:`evolve` for each. While all of them collect, a RECORD that every ruleset reads alike is
+    shared; otherwise each takes a stretch of entries for itself.
     """
-    if len(states) == 1:
-        evolve(states[0], entries)
-        return
-    on_record = machine.PROGRAM[Phase.COLLECTING].handlers[Record]
-    for entry in entries:
-        if (
-            entry.type == "RECORD"
-            and entry.origin == PROGRAM
-            and entry.body is not None
-            and all(state.phase is Phase.COLLECTING for state in states)
-        ):
-            message = read_usual_line(entry.body)
-            if type(message) is Record and message.op != "upsert":
-                for state in states:
-                    state.through = state.last_program_line = entry.seq
-                    on_record(state, entry, message)
-                continue
+    remaining = iter(entries)
+    while True:
+        if all(state.phase is Phase.COLLECTING for state in states):
+            stretch = _share_records(states, remaining)
+        else:
+            stretch = tuple(islice(remaining, STRETCH))
+        if not stretch:
+            return
         for state in states:
-            evolve(state, (entry,))
+            evolve(state, stretch)
+
+
+def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[Entry, ...]:
+    """Take RECORDs into states that all collect; return the first entry that each has to read for itself.
+
+    A RECORD without a spelled-out ``upsert`` is one under every ruleset, see ``wire``; of other entries
+    nothing is taken. Where a RECORD ends the collecting of some state, the entry after it is returned.
+    """
+    on_record = machine.PROGRAM[Phase.COLLECTING].handlers[Record]
+    collecting = True
+    for entry in entries:
+        if not (collecting and entry.type == "RECORD" and entry.origin == PROGRAM and entry.body is not None):
+            return (entry,)
+        message = read_usual_line(entry.body)
+        if type(message) is not Record or message.op == "upsert":
+            return (entry,)
+        for state in states:
+            state.through = state.last_program_line = entry.seq
+            on_record(state, entry, message)
+            if state.phase is not Phase.COLLECTING:
+                collecting = False
+    return ()
 
 
 def take_runtime_line(state: State, entry: Entry) -> None:
