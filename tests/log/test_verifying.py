@@ -60,7 +60,12 @@ def findings(path: Path, *runs: str, known: KnownHeads | None = None) -> list[In
 
 
 def named(path: Path, *runs: str, known: KnownHeads | None = None) -> list[Named]:
-    return [(one.code, one.run_id, one.first, one.last) for one in findings(path, *runs, known=known)]
+    """Where the ledger is broken; some versions of SQLite add that its own CHECK constraints are."""
+    return [
+        (one.code, one.run_id, one.first, one.last)
+        for one in findings(path, *runs, known=known)
+        if not one.found.startswith("CHECK constraint failed")
+    ]
 
 
 def known_heads(path: Path) -> dict[str, dict[int, bytes]]:
@@ -583,6 +588,20 @@ def test_every_cell_may_be_of_any_type_once_the_tables_are_not_strict(path: Path
 
 
 # ---- the bytes of the file --------------------------------------------------------------------------------
+
+
+def test_an_index_that_lacks_what_its_table_holds_is_found(path: Path) -> None:
+    change = "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'entries_observed'"
+    with closing(outside(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(change, ("'observer'", "'nobody'"))
+    with closing(outside(path)) as connection:
+        connection.execute("REINDEX entries_observed")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(change, ("'nobody'", "'observer'"))
+    found = findings(path)
+    assert {one.code for one in found} == {"file_damaged"}
+    assert "entries_observed" in found[0].found
 
 
 def test_pages_that_were_overwritten_are_findings_and_what_is_left_is_verified(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ Progress = Callable[[str, int], None]
 """Told what is being verified, and how many entries of all that there are were read."""
 
 _LAST_RUN = (1 << 31) - 1
+_LAST_KEY = (1 << 63) - 1
 _KEYED_BY_RUN = (
     ("entries", "entry_id", SEQ_BITS),
     ("tree_heads", "run_no", 0),
@@ -276,6 +277,7 @@ class Verification:
         with self._pages.snapshot():
             if last == _LAST_RUN:  # runs may have been opened meanwhile
                 first = max(first, 1 + (self._pages.one("SELECT max(run_no) FROM runs") or 0))
+                last = _LAST_KEY >> bits  # also numbers that no run may have
             if first > last:
                 return None
             sql = f"SELECT min({column}) FROM {table} WHERE {column} >= ? AND {column} <= ?"
