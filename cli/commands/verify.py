@@ -133,8 +133,8 @@ def _conclusion(common: Common, summary: "Summary", some_runs: bool, against_kno
     if against_known:
         read += f"; {summary.known_heads_held} of {_count(summary.known_heads, 'known head')} hold"
     if summary.findings:
-        where = f"{summary.broken_runs} of {_count(summary.runs, 'run')}"
-        return f"BROKEN: {_count(summary.findings, 'finding')}, in {where}. Read: {read}."
+        where = f", in {summary.broken_runs} of {_count(summary.runs, 'run')}" if summary.broken_runs else ""
+        return f"BROKEN: {_count(summary.findings, 'finding')}{where}. Read: {read}."
     if against_known:
         return f"HOLDS: {read}. What was appended after the known heads is proved against itself only."
     return (

@@ -706,14 +706,27 @@ def test_a_known_head_over_entries_that_are_missing_cannot_be_proved(path: Path)
     known = known_heads(path)
     damage(path, f"DELETE FROM entries WHERE {AT[7]}")
     found = named(path, known=known)
-    assert found == [("entry_missing", "run_1", 7, 7), ("known_head_unproved", "run_1", 5, 8), UNPROVED]
+    assert found == [("entry_missing", "run_1", 7, 7), UNPROVED]
+    damage(path, "DELETE FROM tree_heads WHERE run_no = 1 AND size = 8")
+    assert named(path, known=known) == [
+        ("entry_missing", "run_1", 7, 7),
+        ("known_head_unproved", "run_1", 5, 8),
+        ("entries_unproved", "run_1", 5, 10),
+    ]
 
 
 def test_heads_tell_the_entries_from_the_head_where_nothing_else_can(path: Path) -> None:
     known = known_heads(path)
     damage(path, "UPDATE entries SET at = 1 WHERE entry_id = (2 << 32 | 2)")
     assert named(path) == [("tree_broken", "run_2", 1, 2)]
-    assert named(path, known=known) == [("known_head_differs", "run_2", 1, 3), ("tree_broken", "run_2", 1, 2)]
+    assert named(path, known=known) == [("entries_changed", "run_2", 1, 2)]
+
+
+def test_heads_tell_a_changed_head_where_nothing_else_can(path: Path) -> None:
+    known = known_heads(path)
+    damage(path, "UPDATE tree_heads SET peaks = zeroblob(64) WHERE run_no = 2")
+    assert named(path) == [("tree_broken", "run_2", 1, 3)]
+    assert named(path, known=known) == [("head_changed", "run_2", 3, 3)]
 
 
 def test_a_ledger_that_has_grown_still_contains_what_was_known(path: Path) -> None:

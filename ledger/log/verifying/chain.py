@@ -68,14 +68,24 @@ class Chain:
         self.is_whole = False
         self.size = size
 
+    def prove(self) -> None:
+        """Take it from a head kept elsewhere that the leaves so far are right."""
+        if self._own is not None:
+            self._settle_on_leaves()
+
     def roots(self) -> Iterator[bytes]:
         """Yield the roots that the tree may have at this size; none where a leaf is missing."""
         for peaks in (self._own, self._rebased):
             if peaks is not None:
                 yield root(peaks, self.size)
 
-    def hold(self, peaks: bytes) -> None:
-        """Hold the tree against the head that the log keeps of this size."""
+    def hold(self, peaks: bytes, known: bytes | None = None) -> None:
+        """Hold the tree against the head that the log keeps of this size.
+
+        Args:
+            peaks: what the log keeps.
+            known: the root at this size, where somebody kept it elsewhere; it tells entries from head.
+        """
         try:
             check_peaks(peaks, self.size)
         except ValueError:
@@ -90,17 +100,15 @@ class Chain:
         if self._own is None:
             self._rest_on(peaks)
         elif self._own == peaks:
-            for doubt in self._doubts:
-                self._add("head_changed", doubt.expected, doubt.found, first=doubt.size)
-            self._settle(peaks)
+            self._settle_on_leaves()
         elif self._rebased == peaks:
-            *others, last = self._doubts
-            self._give_up(others)
-            self._add("entries_changed", last.expected, last.found, first=last.first, last=last.last)
-            self._settle(peaks)
-            self.is_whole = False
+            self._blame_entries(peaks)
         else:
             self._doubt(peaks)
+            if known == root(peaks, self.size) and self._doubts:
+                self._blame_entries(peaks)
+            elif known == root(self._own, self.size):
+                self._settle_on_leaves()
 
     def close(self) -> None:
         """Tell what no later head could settle."""
@@ -118,6 +126,21 @@ class Chain:
             last=self.size,
         )
         self._settle(peaks)
+
+    def _settle_on_leaves(self) -> None:
+        """The leaves are right, so the heads that they do not give were changed."""
+        assert self._own is not None
+        for doubt in self._doubts:
+            self._add("head_changed", doubt.expected, doubt.found, first=doubt.size)
+        self._settle(self._own)
+
+    def _blame_entries(self, peaks: bytes) -> None:
+        """The last doubtful head is right, so entries before it were changed."""
+        *others, last = self._doubts
+        self._give_up(others)
+        self._add("entries_changed", last.expected, last.found, first=last.first, last=last.last)
+        self._settle(peaks)
+        self.is_whole = False
 
     def _settle(self, peaks: bytes) -> None:
         self._own, self._rebased, self._doubts = peaks, None, []

@@ -11,6 +11,7 @@ from typing import Any
 from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER
 from ledger.core.json_reader import Malformed, read_json
+from ledger.core.merkle import root as root_of_peaks
 from ledger.core.observations import Decided, RunOpened, decode_observation
 from ledger.log.schema import SEQ_BITS
 from ledger.log.store import RunRow
@@ -139,11 +140,12 @@ class RunWalk:
                 self._chain.extend(leaves[start:end])
             else:
                 self._chain.skip(size)
+            peaks, head_at = page.heads.get(size, (None, None))
             if size in self._known:  # before a head, which may be all that the tree stands on after it
-                self._check_known(size, self._known[size])
+                self._check_known(size, self._known[size], peaks)
             if size in page.heads:
                 entry_at = page.rows[end - 1][1] if end and seqs[end - 1] == size else None
-                self._check_head(size, *page.heads[size], entry_at)
+                self._check_head(size, peaks, head_at, entry_at)
             start, at = end, size
 
     def _check_head(self, size: int, peaks: Any, at: Any, entry_at: Any) -> None:
@@ -151,17 +153,22 @@ class RunWalk:
         if entry_at is not None and at != entry_at:
             expected = f"a head at size {size} with the time of its last entry, {entry_at}"
             self._add("head_changed", expected, told(at), first=size)
-        self._chain.hold(peaks if isinstance(peaks, bytes) else b"")
+        self._chain.hold(peaks if isinstance(peaks, bytes) else b"", self._known.get(size))
 
-    def _check_known(self, size: int, root: bytes) -> None:
+    def _check_known(self, size: int, root: bytes, peaks: Any) -> None:
+        """Hold the tree against a root that was kept elsewhere, unless the log's own head tells as much."""
         roots = [*self._chain.roots()]
+        if root not in roots and _root_of(peaks, size) == root:
+            return
         if not roots:
             expected = f"the known root {root.hex()} at size {size}"
             found = "entries that are missing or unreadable, so that no root can be told"
             self._add("known_head_unproved", expected, found, first=self._known_through + 1, last=size)
         elif root in roots:
-            self.known_held += root == roots[0] and self._chain.is_whole
             self._known_through = size
+            if root == roots[0] and self._chain.is_whole:
+                self.known_held += 1
+                self._chain.prove()
         else:
             expected, found = f"the known root {root.hex()} at size {size}", roots[0].hex()
             self._add("known_head_differs", expected, found, first=self._known_through + 1, last=size)
@@ -252,6 +259,13 @@ class RunWalk:
             self._add("head_changed", "a head whose size a run can have", f"size {size}", first=size)
         if not self._through and not self._findings.total:
             self._add("run_empty", "RUN_OPENED as entry 1, and a head", "neither")
+
+
+def _root_of(peaks: Any, size: int) -> bytes | None:
+    try:
+        return root_of_peaks(peaks, size)
+    except (TypeError, ValueError):
+        return None
 
 
 def _type_of(body: bytes) -> object:
