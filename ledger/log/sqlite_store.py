@@ -32,7 +32,7 @@ PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends at whichever comes first."""
 
 FETCH_ROWS = 100
-ROWS_A_STATEMENT = 25
+ROWS_A_STATEMENT = 50
 """A statement that a trigger may abort is a savepoint, which copies the pages that it changes: make few."""
 
 BODY_COLUMN = 6
