@@ -19,6 +19,7 @@ from ledger.core.json_reader import Malformed, read_json
 MARK = "[redacted]"
 
 _ANSWER = "INTERACTION_RESPONSE"
+_ANSWER_BYTES = _ANSWER.encode()
 _START = "START"
 _OPEN_MEMBERS = ("type", "request_id", "status")
 # A program's line is worth reading when it spells one of the two types, or may spell one in escapes.
@@ -39,7 +40,7 @@ def redact(origin: Origin, line: bytes) -> bytes:
 
     Source: runtime/9; that descriptors count as secrets is a choice of the ledger.
     """
-    if origin != RUNTIME and not _SUSPECT.search(line):
+    if origin != RUNTIME and not _is_suspect(line):
         return line
     if _MARKED.fullmatch(line):
         return line
@@ -47,6 +48,12 @@ def redact(origin: Origin, line: bytes) -> bytes:
         return _replace_unreadable(origin, line)
     text = line.decode("utf-8")
     return _apply(text, sorted(_secrets(text, is_runtime=origin == RUNTIME))).encode("utf-8")
+
+
+def _is_suspect(line: bytes) -> bool:
+    """Tell what ``_SUSPECT`` finds; three searches for plain bytes first, at half of its price."""
+    is_worth_it = line.find(b"START") >= 0 or line.find(_ANSWER_BYTES) >= 0 or line.find(b"\\u00") >= 0
+    return is_worth_it and _SUSPECT.search(line) is not None
 
 
 def _replace_unreadable(origin: Origin, line: bytes) -> bytes:
