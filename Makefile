@@ -4,9 +4,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .demo
+SEED := 1
+COUNT := 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs-check format clean
+.PHONY: help demo test fuzz check bench docs-check format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do \
@@ -21,6 +23,9 @@ demo: $(VENV)/installed  ## import the sample runs, list them, explain a withhel
 
 test: $(VENV)/installed-dev  ## run the tests
 	$(BIN)/python -m pytest
+
+fuzz: $(VENV)/installed-dev  ## damage lines, transcripts and ledgers for long; SEED=1 COUNT=1000000
+	$(BIN)/python -m tests.fuzz.hunt --seed $(SEED) --count $(COUNT)
 
 check: $(VENV)/installed-dev docs-check  ## lint, format, types, import contracts, generated docs
 	$(BIN)/ruff check .
@@ -39,7 +44,7 @@ format: $(VENV)/installed-dev  ## rewrite the sources as make check wants them
 	$(BIN)/ruff format .
 
 clean:  ## remove caches and the demo ledger; .venv stays
-	rm -rf $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(DEMO) .fuzz build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find cli ledger tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Shows a command as it would be typed, and runs it on the demo's ledger.

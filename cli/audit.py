@@ -4,7 +4,7 @@ The explanation itself is pure; what is here fetches for it the entries that the
 earlier runs that say since when a checkpoint has not moved.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from cli.decisions import decide_run, decide_run_under_all
@@ -14,7 +14,14 @@ from ledger.core.dialect import Dialect
 from ledger.core.entries import Entry
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.explain import Explanation, entries_cited, explain, keys_at_fault, records_naming
+from ledger.replay.explain import (
+    Explanation,
+    entries_cited,
+    explain,
+    keys_at_fault,
+    records_naming,
+    told_checkpoints,
+)
 from ledger.replay.history import PastRun, Standing, find_standings
 from ledger.replay.replay import dialect_named
 
@@ -23,6 +30,9 @@ EARLIER_ENTRIES = 500_000
 """Earlier runs, and entries of them, that are looked at for when a checkpoint last moved."""
 
 STREAMS_NAMED = 5
+
+LOOKED_UP = 1000
+"""Entries that are looked up one by one; for more of them the run is read through."""
 
 
 def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) -> Explanation:
@@ -42,14 +52,25 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     if stream is not None and not checkpoints:
         standings = _standings(store, run, ruleset, decision, [stream])
         raise NotFoundError(_not_staged(decision, stream, standings))
-    numbers = entries_cited(decision, checkpoints)
-    cited = {seq: entry for seq in sorted(numbers) if (entry := _entry(store, run.run_no, seq)) is not None}
+    asked_total = len(checkpoints)
+    checkpoints = told_checkpoints(decision, checkpoints)
+    cited = _entries(store, run.run_no, entries_cited(decision, checkpoints))
     streams = keys_at_fault(checkpoints)
     records = records_naming(store.labelled(run.run_no, "RECORD", streams), checkpoints) if streams else {}
     dialect = dialect_named(run.dialect)
     standings = _standings(store, run, ruleset, decision, [one.stream for one in checkpoints])
     stands = {name: (one, _last_cursor(store, dialect, one)) for name, one in standings.items()}
-    return explain(dialect, decision, checkpoints, cited, records, stands, stream=stream, others=others)
+    return explain(
+        dialect,
+        decision,
+        checkpoints,
+        cited,
+        records,
+        stands,
+        stream=stream,
+        asked_total=asked_total,
+        others=others,
+    )
 
 
 def _not_staged(decision: Decision, stream: str, standings: Mapping[str, Standing]) -> str:
@@ -60,6 +81,15 @@ def _not_staged(decision: Decision, stream: str, standings: Mapping[str, Standin
     commit = standings[stream].last_commit if stream in standings else None
     moved = f"; {stream} last moved in {commit.run_id}" if commit is not None else ""
     return f"run {decision.run_id} staged no checkpoint for {stream!r}; it staged: {staged}{moved}"
+
+
+def _entries(store: Store, run_no: int, numbers: Collection[int]) -> dict[int, Entry]:
+    """Return entries by seq: a few looked up one by one, many picked out of the run as it is read through."""
+    if len(numbers) <= LOOKED_UP:
+        found = (_entry(store, run_no, seq) for seq in sorted(numbers))
+        return {entry.seq: entry for entry in found if entry is not None}
+    read = store.entries(run_no, after=min(numbers) - 1, through=max(numbers))
+    return {entry.seq: entry for entry in read if entry.seq in numbers}
 
 
 def _entry(store: Store, run_no: int, seq: int) -> Entry | None:

@@ -118,7 +118,13 @@ class Page:
 
     def columns(self, rows: Iterable[tuple[str, ...]], *, styles: Iterable[str] = ()) -> None:
         """Add rows whose cells stand under each other; the first row is the heading."""
-        table = [[*(cut(visible(cell), CELL_LIMIT) for cell in row[:-1]), visible(row[-1])] for row in rows]
+        table = [
+            [
+                *(cut(visible(cut(cell, LINE_LIMIT)), CELL_LIMIT) for cell in row[:-1]),
+                visible(cut(row[-1], LINE_LIMIT)),
+            ]
+            for row in rows
+        ]
         if not table:
             return
         widths = [max(map(columns_of, cells)) for cells in zip(*table, strict=True)]

@@ -1,6 +1,7 @@
 """Progress on stderr, on a terminal only, and only for work that is worth it."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -49,3 +50,39 @@ def progress_bar(total: int, *, color: bool, counts_entries: bool = False) -> It
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda what, done: bar.update(task, description=escape(visible(what)), completed=done)
+
+
+class Counter:
+    """One line on a terminal that says how far something is, and goes away."""
+
+    SECONDS = 0.2
+    """Between one line and the next; nothing is shown of what takes less."""
+
+    def __init__(self, *, visible: bool) -> None:
+        self._visible = visible
+        self._since = time.monotonic()
+        self._is_drawn = False
+
+    def show(self, text: str) -> None:
+        """Show how far it is; called as often as one likes."""
+        if self._visible and (now := time.monotonic()) - self._since >= self.SECONDS:
+            sys.stderr.write(f"\r{text}\x1b[K")
+            sys.stderr.flush()
+            self._since, self._is_drawn = now, True
+
+    def clear(self) -> None:
+        """Take the line away, before something else is printed."""
+        if self._is_drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_drawn = False
+
+
+@contextmanager
+def counter() -> Iterator[Counter]:
+    """Count on the terminal while the work goes on, where stderr is one."""
+    count = Counter(visible=sys.stderr.isatty())
+    try:
+        yield count
+    finally:
+        count.clear()

@@ -1,13 +1,22 @@
 """The page that ``show`` prints: the decision about a run, as people read it."""
 
 from collections.abc import Iterable
+from itertools import islice
 
-from cli.page import Page, entries_of, style_of
-from ledger.core.decision import Decision, Terminal
+import msgspec
+
+from cli.page import Page, entries_of, some_of, style_of
+from ledger.core.decision import Checkpoint, Decision, Terminal
 from ledger.core.wording import Catalogue
 
 LISTED = 20
 """Gaps, skips and questions that are listed, of each at most, before the rest are counted."""
+
+ROWS_LISTED = 500
+"""Rows of a table, and findings, that are listed before the rest are counted."""
+
+REASONS_NAMED = 5
+"""Reasons of one checkpoint that are named before the rest are counted."""
 
 
 def write_decision(page: Page, decision: Decision, catalogue: Catalogue) -> None:
@@ -32,6 +41,7 @@ def write_decision(page: Page, decision: Decision, catalogue: Catalogue) -> None
             )
             for row in decision.coverage
         ),
+        len(decision.coverage),
     )
     _write_table(
         page,
@@ -41,6 +51,7 @@ def write_decision(page: Page, decision: Decision, catalogue: Catalogue) -> None
             (r.stream, str(r.emitted), str(r.accepted), str(r.discarded), str(r.rejected), str(r.deletes))
             for r in decision.records
         ),
+        len(decision.records),
     )
     _write_lists(page, decision)
     _write_said(page, decision, catalogue)
@@ -82,6 +93,9 @@ def _terminal(terminal: Terminal, *, violated: bool) -> str:
 
 
 def _write_checkpoints(page: Page, decision: Decision) -> None:
+    checkpoints = list(decision.checkpoints)
+    if len(checkpoints) > ROWS_LISTED:
+        checkpoints.sort(key=lambda one: one.decision == "commit" and one.outcome in ("committed", None))
     _write_table(
         page,
         "CHECKPOINT",
@@ -93,11 +107,12 @@ def _write_checkpoints(page: Page, decision: Decision) -> None:
                 (one.outcome or "not recorded").replace("_", " "),
                 f"entry {one.cursor_entry}",
                 str(one.staged_total),
-                ", ".join(f"{reason.code} [{reason.clause}]" for reason in one.reasons),
+                _reasons(one),
             )
-            for one in decision.checkpoints
+            for one in checkpoints
         ),
-        [style_of(one.decision, one.outcome) for one in decision.checkpoints],
+        len(checkpoints),
+        [style_of(one.decision, one.outcome) for one in checkpoints[:ROWS_LISTED]],
     )
     if not decision.checkpoints:
         page.blank()
@@ -109,12 +124,24 @@ def _write_table(
     first: str,
     heads: tuple[str, ...],
     rows: Iterable[tuple[str, ...]],
+    total: int,
     styles: Iterable[str] = (),
 ) -> None:
-    table = list(rows)
+    table = list(islice(rows, ROWS_LISTED))
     if table:
         page.blank()
         page.columns([(first, *heads), *table], styles=styles)
+        _write_rest(page, total)
+
+
+def _write_rest(page: Page, total: int) -> None:
+    if total > ROWS_LISTED:
+        page.line(f"and {total - ROWS_LISTED} more; -o json lists all", "dim")
+
+
+def _reasons(one: Checkpoint) -> str:
+    total = len(one.reasons) if isinstance(one.reasons_total, msgspec.UnsetType) else one.reasons_total
+    return some_of([f"{reason.code} [{reason.clause}]" for reason in one.reasons[:REASONS_NAMED]], total)
 
 
 def _write_lists(page: Page, decision: Decision) -> None:
@@ -146,15 +173,18 @@ def _write_more(page: Page, what: str, total: int) -> None:
 def _write_said(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     if decision.violations or decision.findings or decision.discrepancies or decision.unknowns:
         page.blank()
-    for differing in decision.discrepancies:
+    for differing in decision.discrepancies[:ROWS_LISTED]:
         sentence = catalogue.discrepancy(differing.code, differing.detail, differing.stream)
         _labelled(page, "differs", sentence, differing.entries, differing.clause, style="loud")
-    for broken in decision.violations:
+    _write_rest(page, len(decision.discrepancies))
+    for broken in decision.violations[:ROWS_LISTED]:
         sentence = catalogue.fault(broken.code, broken.detail)
         _labelled(page, "violation", sentence, (broken.entry, *broken.entries), broken.clause)
-    for found in decision.findings:
+    _write_rest(page, decision.totals.violations)
+    for found in decision.findings[:ROWS_LISTED]:
         sentence = catalogue.fault(found.code, found.detail)
         _labelled(page, "finding", sentence, found.entries, found.clause, total=found.entries_total)
+    _write_rest(page, len(decision.findings))
     for fact in decision.unknowns:
         _labelled(page, "not known", catalogue.unknown(fact.what), (), style="dim")
 

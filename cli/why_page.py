@@ -21,9 +21,11 @@ _OUTCOME = {
     None: "the log does not say",
 }
 _BASIS = {"recorded": "its commit is recorded", "rules": "as the rules say; no commit is recorded"}
+_ALL = "`runledger show -o json` lists all"
 DIFFERS_SHOWN = 10
 ROWS_SHOWN = 40
 CHECKPOINTS_SHOWN = 20
+REASONS_SHOWN = 12
 FINDINGS_SHOWN = 12
 KEYS_SHOWN = 10
 KEY_WIDTH = 80
@@ -64,8 +66,9 @@ def _write_differs(page: Page, explained: Explanation) -> None:
     for one in differs[:DIFFERS_SHOWN]:
         page.line(f"!! {one.sentence}", "loud", hang=3)
         _write_entries(page, one.entries, one.entries_total, 3)
-    if len(differs) > DIFFERS_SHOWN:
-        page.line(f"and {len(differs) - DIFFERS_SHOWN} more; `runledger show` lists all", "loud")
+    more = explained.differs_total - len(explained.differs) + len(differs) - DIFFERS_SHOWN
+    if more > 0:
+        page.line(f"and {more} more; {_ALL}", "loud")
 
 
 def _write_cause(page: Page, explained: Explanation) -> None:
@@ -104,8 +107,8 @@ def _write_overview(page: Page, explained: Explanation) -> None:
     if not any(one.covers for one in shown):
         rows = [row[:-1] for row in rows]
     page.columns(rows, styles=[style_of(one.decision, one.outcome) for one in shown])
-    if len(checkpoints) > ROWS_SHOWN:
-        page.line(f"and {len(checkpoints) - ROWS_SHOWN} more; `runledger show` lists all", "dim")
+    if explained.checkpoints_total > len(shown):
+        page.line(f"and {explained.checkpoints_total - len(shown)} more; {_ALL}", "dim")
     if all(map(is_well, checkpoints)) and explained.asked is None:
         page.blank()
         page.line("Nothing is withheld.", "good")
@@ -115,7 +118,8 @@ def _write_checkpoints(page: Page, explained: Explanation) -> None:
     asked = explained.asked
     if asked is not None and all(one.stream != asked for one in explained.checkpoints):
         page.blank()
-        theirs = ", ".join(one.stream for one in explained.checkpoints)
+        own = [one.stream for one in explained.checkpoints]
+        theirs = some_of(own[:CHECKPOINTS_SHOWN], len(own))
         page.line(f"{asked} has no checkpoint of its own here; it is covered by {theirs}.", hang=2)
     told = [one for one in explained.checkpoints if asked is not None or not is_well(one)]
     above = {entry.seq for entry in explained.cause.entries} if explained.cause is not None else set()
@@ -130,11 +134,10 @@ def _write_checkpoints(page: Page, explained: Explanation) -> None:
             _write_checkpoint(page, checkpoint, explained.run_id, above)
         before = checkpoint
     if len(told) > CHECKPOINTS_SHOWN:
+        untold = explained.checkpoints_total - len(explained.checkpoints)
+        more = f"{len(told) - CHECKPOINTS_SHOWN} more" + (" at least" if untold else "")
         page.blank()
-        page.line(
-            f"and {len(told) - CHECKPOINTS_SHOWN} more; `runledger why RUN STREAM` explains one of them",
-            "dim",
-        )
+        page.line(f"and {more}; `runledger why RUN STREAM` explains one of them", "dim")
 
 
 def _is_alike(one: CheckpointSaid, before: CheckpointSaid) -> bool:
@@ -149,8 +152,10 @@ def _is_alike(one: CheckpointSaid, before: CheckpointSaid) -> bool:
 
 def _write_checkpoint(page: Page, one: CheckpointSaid, run_id: str, above: Collection[int]) -> None:
     page.line(f"{_VERB[one.decision]} {one.stream}", style_of(one.decision, one.outcome))
-    for reason in one.reasons:
+    for reason in one.reasons[:REASONS_SHOWN]:
         _write_reason(page, reason, above)
+    if one.reasons_total > REASONS_SHOWN:
+        page.line(f"and {one.reasons_total - REASONS_SHOWN} more reasons", "dim", indent=2)
     if one.decision == "pending":
         page.line("The run has not ended, so nothing is decided yet.", indent=2, hang=2)
     if one.decision != "pending" or one.outcome is not None:
@@ -235,9 +240,9 @@ def _write_findings(page: Page, explained: Explanation) -> None:
         numbers = entries_of([entry.seq for entry in one.entries], one.entries_total)
         where = f" ({numbers})" if numbers else ""
         page.line(f"{one.sentence}{where} {_clause(one.clause)}", indent=2, hang=2)
-    more = len(explained.findings) - FINDINGS_SHOWN
+    more = explained.findings_total - FINDINGS_SHOWN
     if more > 0:
-        page.line(f"and {more} more; `runledger show` lists all", "dim", indent=2)
+        page.line(f"and {more} more; {_ALL}", "dim", indent=2)
 
 
 def _write_unknowns(page: Page, explained: Explanation) -> None:

@@ -1,6 +1,7 @@
 """``runledger log``: the entries of a run."""
 
 import base64
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ import typer
 from cli.decisions import open_ledger
 from cli.exits import say
 from cli.options import Common, Output
+from cli.page import some_of
 from cli.render import print_lines, print_rows
 from cli.run_names import find_run
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
@@ -27,6 +29,7 @@ EXAMPLES = """Examples:
 COLUMNS = ("seq", "at", "origin", "session", "type", "stream", "told")
 ERASED = "[erased]"
 TOLD_WIDTH = 200
+TYPES_NAMED = 30
 
 
 class Speaker(StrEnum):
@@ -91,9 +94,10 @@ def _told_of(entries: Iterable[Entry], all_of_them: Callable[[], Iterable[Entry]
         empty = False
         yield entry
     if empty:
-        held = list(all_of_them())
-        types = ", ".join(sorted({printable(entry.type) for entry in held if entry.type}))
-        say(f"no entry of the run is like that; its {len(held)} entries are of the types {types}")
+        held = Counter(printable(entry.type) for entry in all_of_them())
+        types = [name for name, _ in held.most_common() if name]
+        named = some_of(sorted(types[:TYPES_NAMED]), len(types))
+        say(f"no entry of the run is like that; its {held.total()} entries are of the types {named}")
 
 
 def _told(entry: Entry, tell: Callable[[Entry], Mapping[str, str]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from cli.decisions import decide_run, open_ledger
 from cli.exits import say
 from cli.options import Common
 from cli.page import some_of
+from cli.progress import counter
 from cli.render import Row, print_rows
 from cli.run_names import is_called, short_program
 from ledger.core.decision import Checkpoint, Decision
@@ -25,11 +26,16 @@ EXAMPLES = """Examples:
 
   runledger runs --withheld
 
-  runledger runs --program groupme --since 7d -o json"""
+  runledger runs --program groupme --since 7d -o json
+
+  runledger runs --differs --depth 0"""
 
 COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "accepted", "via")
 
 PROGRAMS_NAMED = 10
+
+DEPTH = 500
+"""Runs that are decided in search of those asked for: what can be waited for without thinking about it."""
 
 _AGAINST = "committed against the rules"
 _FATES = ("committed", "commit", "failed", "not attempted", _AGAINST, "withhold", "pending", "indeterminate")
@@ -73,6 +79,16 @@ def runs(
     limit: Annotated[
         int, typer.Option("-n", "--limit", metavar="NUMBER", min=0, help="How many, at most; 0 for all.")
     ] = 20,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            metavar="NUMBER",
+            min=0,
+            help=f"How many runs to look at, at most; 0 for all. [default: {DEPTH}; with -n 0 all]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """List the runs, newest first, with what the rules say of each."""
     after = None if since is None else read_since(since, time.time())
@@ -86,8 +102,9 @@ def runs(
                 and (not differs or row["discrepancies"] > 0)
             )
 
-        rows = _newest(store, asked, limit, common.ruleset, is_asked)
-        print_rows(rows, COLUMNS, common)
+        if depth is None:
+            depth = max(limit, DEPTH) if limit else 0
+        print_rows(_newest(store, asked, limit, depth, common.ruleset, is_asked), COLUMNS, common)
 
 
 def read_since(text: str, now: float) -> int:
@@ -108,26 +125,44 @@ def read_since(text: str, now: float) -> int:
 
 
 def _newest(
-    store: Store, runs: Iterator[RunRow], limit: int, ruleset: str | None, is_asked: Callable[[Row], bool]
+    store: Store,
+    runs: Iterator[RunRow],
+    limit: int,
+    depth: int,
+    ruleset: str | None,
+    is_asked: Callable[[Row], bool],
 ) -> Iterator[Row]:
-    """Yield the rows that are asked for, up to a limit, and say where that is not all there may be."""
+    """Yield the rows that are asked for, newest first, and say where that is not all there may be.
+
+    Each run is decided, so the search ends with the last row that is wanted, or at a depth (0 for none).
+    """
     shown = 0
-    for run in runs:
-        if limit and shown == limit:
-            say(f"there may be more: these are the newest {limit}; --limit 0 shows all")
-            return
-        row = _row(run, decide_run(store, run, ruleset)) if run.dialect in DIALECTS else _unread_row(run)
-        if is_asked(row):
-            shown += 1
-            yield row
+    with counter() as count:
+        for looked_at, run in enumerate(runs):
+            if limit and shown == limit:
+                count.clear()
+                say(f"there may be more: these are the newest {limit}; --limit 0 shows all")
+                return
+            if depth and looked_at == depth:
+                count.clear()
+                say(f"looked at the newest {depth} runs, and not at older ones; --depth 0 looks at all")
+                return
+            count.show(f"looked at {looked_at} runs")
+            row = _row(run, decide_run(store, run, ruleset)) if run.dialect in DIALECTS else _unread_row(run)
+            if is_asked(row):
+                shown += 1
+                count.clear()
+                yield row
     if not shown:
-        programs = sorted({short_program(run.program) for run in store.runs()})
-        named = some_of(programs[:PROGRAMS_NAMED], len(programs))
-        say(
-            f"no run is like that; the ledger holds runs of {named}"
-            if programs
-            else "the ledger holds no run"
-        )
+        say(_nothing_like_that(store))
+
+
+def _nothing_like_that(store: Store) -> str:
+    programs = sorted({short_program(run.program) for run in store.runs()})
+    if not programs:
+        return "the ledger holds no run"
+    named = some_of(programs[:PROGRAMS_NAMED], len(programs))
+    return f"no run is like that; the ledger holds runs of {named}"
 
 
 def _unread_row(run: RunRow) -> Row:

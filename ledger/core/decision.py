@@ -134,6 +134,8 @@ class Checkpoint(_Part, frozen=True):
         outcome: null where nothing was recorded of it.
         outcome_entries: the observations that say so.
         committed_cursor: the entry whose cursor the store took last, null where none is recorded.
+        reasons: the first hundred.
+        reasons_total: how many there are, left out where ``reasons`` holds them all.
     """
 
     stream: str
@@ -146,6 +148,7 @@ class Checkpoint(_Part, frozen=True):
     outcome_entries: tuple[int, ...]
     committed_cursor: int | None
     reasons: tuple[Reason, ...]
+    reasons_total: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Commit(_Part, frozen=True):

@@ -19,6 +19,8 @@ _DISK = {
     sqlite3.SQLITE_NOLFS: "use a file system that holds large files",
     sqlite3.SQLITE_TOOBIG: "split the run: one value is larger than SQLite holds",
 }
+DAMAGED = "the file is damaged; go back to a good copy"
+_NO_TEXT = f"expected text that is UTF-8, found other bytes; {DAMAGED}"
 
 
 @contextmanager
@@ -28,13 +30,15 @@ def translated(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise translate(error, path) from error
+    except UnicodeDecodeError as error:  # a message of SQLite's that quotes what is no text
+        raise IntegrityError(f"{path}: {_NO_TEXT}") from error
 
 
 def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
     """Return our error for one of SQLite's; what is our own bug stays what it was."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        return error
+        return IntegrityError(f"{path}: {_NO_TEXT}") if _is_undecodable(error) else error
     primary = code & 0xFF
     if primary in _BUSY:
         return BusyError(f"{path}: expected to get hold of the ledger, found it {error}; try again later")
@@ -48,6 +52,14 @@ def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
         return IntegrityError(f"{path}: expected the log's tables and columns, found {error}; verify it")
     if primary in _DISK:
         return DiskError(f"{path}: the file system refused: {error}; {_DISK[primary]}")
+    if primary == sqlite3.SQLITE_ERROR and str(error) == "unsupported file format":
+        hint = "use a newer SQLite, or go back to a good copy"
+        return FormatError(f"{path}: expected a file that this SQLite reads, found another format; {hint}")
     if primary == sqlite3.SQLITE_CONSTRAINT:
         return IntegrityError(f"{path}: the log refused a write: {error}; nothing of it was kept")
     return error
+
+
+def _is_undecodable(error: sqlite3.Error) -> bool:
+    """Tell Python's own complaint about text that is no UTF-8; it quotes the text, which may be anything."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")

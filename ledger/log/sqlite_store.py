@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import starmap
+from itertools import pairwise, starmap
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,7 @@ from ledger.errors import IntegrityError, NotFoundError
 from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
 from ledger.log.connecting import connect
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
-from ledger.log.sqlite_errors import translated
+from ledger.log.sqlite_errors import DAMAGED, translated
 from ledger.log.store import DocumentRow, RunRow, TreeHead
 
 PAGE_ROWS = 2000
@@ -169,6 +169,7 @@ class SqliteStore:
         )
         before = (1 << 63) - 1, 1 << SEQ_BITS
         while rows := self._all(sql, (*before, *fixed)):
+            self._check_order([(row[-1], row[0]) for row in reversed(rows)] + [before])
             yield from map(_run_row, rows)
             before = rows[-1][-1], rows[-1][0]
 
@@ -208,6 +209,8 @@ class SqliteStore:
             rows = self._page(sql, (base | after, last)) if last > base | after else []
             if not rows:
                 return
+            if rows[-1][0] - after != len(rows):  # a row is missing, or the file's own order is broken
+                self._check_order([after, *(row[0] for row in rows)])
             yield from starmap(Entry, rows)
             after = rows[-1][0]
 
@@ -233,6 +236,7 @@ class SqliteStore:
         after = (run_no or 0) << SEQ_BITS
         last = (1 << 63) - 1 if run_no is None else after | SEQ_MASK
         while rows := self._all(sql, (type, stream, after, last)):
+            self._check_order([after, *(row[0] for row in rows)])
             sizes = {number: self.size(number) for number in {row[0] >> SEQ_BITS for row in rows}}
             for entry_id, *columns in rows:
                 if entry_id & SEQ_MASK <= sizes[entry_id >> SEQ_BITS]:
@@ -252,9 +256,15 @@ class SqliteStore:
         )
         after = 0
         while rows := self._all(sql, (run_no, after)):
+            self._check_order([after, *(row[0] for row in rows)])
             for size, peaks, at in rows:
                 yield TreeHead(run_no=run_no, size=size, peaks=peaks, at=at)
             after = rows[-1][0]
+
+    def _check_order(self, rising: Sequence[Any]) -> None:
+        """Refuse rows that come out of order: a file that was damaged may give the same ones for ever."""
+        if not all(before < after for before, after in pairwise(rising)):
+            raise IntegrityError(f"{self._path}: expected rows in order, found them out of it; {DAMAGED}")
 
     def _page(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         """Read entries until the query ends or their bodies fill a page, so that long lines stay few."""

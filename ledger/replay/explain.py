@@ -4,7 +4,7 @@ An explanation decides nothing. It takes a decision, the entries that the decisi
 checkpoints stand, and puts words and facts side by side. ``why -o json`` prints it as it is.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -28,6 +28,9 @@ KEYS_LOOKED_FOR = 20
 
 ENTRIES_SHOWN = 10
 """Entries shown behind one fact."""
+
+FACTS_TOLD = 1000
+"""Checkpoints, findings and discrepancies that one explanation tells, of each at most, beside their total."""
 
 
 class EntryShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +89,7 @@ class CheckpointSaid(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         covers: the other streams whose status this checkpoint is.
+        reasons: the first hundred, of ``reasons_total``.
         differs: where what happened is not what the rules say.
         last_cursor: the cursor that was last committed, as JSON text; null where none is known.
         retry: whether the stream stays eligible for the next run.
@@ -99,6 +103,7 @@ class CheckpointSaid(msgspec.Struct, frozen=True, kw_only=True):
     decision: str
     outcome: str | None
     reasons: tuple[ReasonSaid, ...]
+    reasons_total: int
     differs: tuple[Said, ...]
     standing: Standing | None
     last_cursor: str | None
@@ -111,6 +116,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         opened: when the run was opened, null where that is unknown.
         asked: the one stream that was asked about, null where all were.
+        checkpoints: those asked about; of more than a thousand the first, the troubled ones before others.
+        differs: where what happened is not what the rules say, beyond these checkpoints; the first thousand.
+        findings: the first thousand.
         others: what each other shipped ruleset decides of the whole run.
     """
 
@@ -125,11 +133,27 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     cause: Said | None
     cause_near_misses: tuple[Said, ...]
     checkpoints: tuple[CheckpointSaid, ...]
+    checkpoints_total: int
     differs: tuple[Said, ...]
+    differs_total: int
     findings: tuple[Said, ...]
+    findings_total: int
     unknowns: tuple[Said, ...]
     recovery: str | None
     others: tuple[OtherRuleset, ...]
+
+
+def told_checkpoints(decision: Decision, checkpoints: list[Checkpoint]) -> list[Checkpoint]:
+    """Return the checkpoints that an explanation tells: all, or of many the troubled ones first."""
+    if len(checkpoints) <= FACTS_TOLD:
+        return checkpoints
+    differing = {one.stream for one in decision.discrepancies}
+    well = {one.stream for one in checkpoints if _is_well(one) and one.stream not in differing}
+    return sorted(checkpoints, key=lambda one: one.stream in well)[:FACTS_TOLD]
+
+
+def _is_well(checkpoint: Checkpoint) -> bool:
+    return checkpoint.decision == "commit" and checkpoint.outcome in ("committed", None)
 
 
 def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[int]:
@@ -138,7 +162,7 @@ def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[
     if decision.cause is not None:
         cited.update(decision.cause.entries, (miss.entry for miss in decision.cause.near_misses))
     for listed in (decision.findings, decision.discrepancies):
-        for one in listed:
+        for one in listed[:FACTS_TOLD]:
             cited.update(one.entries[:ENTRIES_SHOWN])
     for checkpoint in checkpoints:
         for reason in checkpoint.reasons:
@@ -188,6 +212,7 @@ def explain(
     standings: Mapping[str, tuple[Standing, str | None]],
     *,
     stream: str | None = None,
+    asked_total: int | None = None,
     others: Iterable[Decision] = (),
 ) -> Explanation:
     """Put a decision into words.
@@ -200,12 +225,16 @@ def explain(
         records: the records of :func:`records_naming`.
         standings: where each checkpoint stands, and the text of its last committed cursor.
         stream: the one stream that was asked about; None for all.
+        asked_total: how many checkpoints are asked about, None where it is those of ``checkpoints``.
         others: what other rulesets decide of the same entries.
     """
     opening = cited.get(OPENING)
     teller = _Teller(dialect, cited)
     asked = {checkpoint.stream for checkpoint in checkpoints}
     elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
+    differing: dict[str | None, list[Discrepancy]] = {}
+    for one in decision.discrepancies:
+        differing.setdefault(one.stream, []).append(one)
     return Explanation(
         run_id=decision.run_id,
         program=decision.subject.program,
@@ -216,9 +245,15 @@ def explain(
         through=decision.through,
         cause=teller.cause(decision, decision.cause) if decision.cause else None,
         cause_near_misses=tuple(teller.near_misses(decision.cause)) if decision.cause else (),
-        checkpoints=tuple(teller.checkpoint(one, decision, records, standings) for one in checkpoints),
-        differs=tuple(teller.discrepancy(one) for one in elsewhere),
-        findings=tuple(teller.finding(one) for one in decision.findings),
+        checkpoints=tuple(
+            teller.checkpoint(one, differing.get(one.stream, [])[:FACTS_TOLD], records, standings)
+            for one in checkpoints
+        ),
+        checkpoints_total=len(checkpoints) if asked_total is None else asked_total,
+        differs=tuple(teller.discrepancy(one) for one in elsewhere[:FACTS_TOLD]),
+        differs_total=len(elsewhere),
+        findings=tuple(teller.finding(one) for one in decision.findings[:FACTS_TOLD]),
+        findings_total=len(decision.findings),
         unknowns=tuple(teller.unknown(one) for one in decision.unknowns),
         recovery=decision.recovery.action if decision.recovery else None,
         others=tuple(compare(decision, other) for other in others),
@@ -261,7 +296,7 @@ class _Teller:
     def checkpoint(
         self,
         one: Checkpoint,
-        decision: Decision,
+        differing: Sequence[Discrepancy],
         records: Mapping[tuple[str, str], list[Entry]],
         standings: Mapping[str, tuple[Standing, str | None]],
     ) -> CheckpointSaid:
@@ -275,7 +310,8 @@ class _Teller:
             decision=one.decision,
             outcome=one.outcome,
             reasons=tuple(self._reason(reason, records) for reason in one.reasons),
-            differs=tuple(self.discrepancy(d) for d in decision.discrepancies if d.stream == one.stream),
+            reasons_total=len(one.reasons) if one.reasons_total is msgspec.UNSET else one.reasons_total,
+            differs=tuple(map(self.discrepancy, differing)),
             standing=standing,
             last_cursor=cursor,
             retry=one.decision != "pending" and one.outcome != "committed",

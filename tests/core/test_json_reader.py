@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.core import json_reader
 from ledger.core.json_reader import (
     MAX_NESTING,
     Document,
@@ -43,15 +44,9 @@ def _refuse(name: str) -> Json:
     raise ValueError(name)
 
 
-def read_by_our_own(text: str) -> Document | Malformed:
-    """Read a value as a member of an object that looks too deep for the standard library's scanner."""
-    guard = json.dumps("[" * (2 * MAX_NESTING))
-    line = f'{{"guard": {guard}, "value": {text}}}'.encode()
-    assert nests_too_deep(line)
-    document = read_json(line)
-    if isinstance(document, Malformed):
-        return document
-    return Document(document.value["value"], document.repeated)
+def read_by_our_own(text: str) -> Document:
+    """Read by the reader that takes over where the scanner of the standard library balks."""
+    return json_reader._read(text)
 
 
 SCALARS = (
@@ -101,6 +96,35 @@ def test_our_own_reader_gives_the_same_values(text: str) -> None:
     if isinstance(read, Document):
         ours = read_by_our_own(text)
         assert repr(ours) == repr(read)
+
+
+def nested(draw: st.DrawFn, levels: int) -> Json:
+    """Draw a value of so many levels, with brackets in its strings that belong to none."""
+    value: Json = draw(st.sampled_from([None, "]" * 9, {}]))
+    for _ in range(levels - (value == {})):
+        loose = draw(st.sampled_from(["[[", "}{", '"]', "\\", '\\"[', "x"]))
+        value = {loose: value, "z": loose} if draw(st.booleans()) else [loose, value]
+    return value
+
+
+@given(st.data(), st.sampled_from([1, 2, MAX_NESTING - 1, MAX_NESTING, MAX_NESTING + 1, MAX_NESTING + 2]))
+def test_nesting_is_counted_on_the_bytes_and_exactly(data: st.DataObject, levels: int) -> None:
+    value = st.composite(nested)(levels)
+    line = json.dumps(data.draw(value), ensure_ascii=data.draw(st.booleans())).encode()
+    assert nests_too_deep(line) == (levels > MAX_NESTING)
+    assert isinstance(read_json(line), Malformed) == (levels > MAX_NESTING)
+
+
+@pytest.mark.parametrize("edge", [-2, -1, 0, 1])
+def test_nesting_is_counted_right_where_a_string_lies_across_two_pieces(edge: int) -> None:
+    text = "x" * (json_reader._PIECE + edge - 2)
+    deep = "[" * (MAX_NESTING - 1) + "]" * (MAX_NESTING - 1)
+    assert not nests_too_deep(f'["{text}[[[",{deep}]'.encode())
+    assert nests_too_deep(f'["{text}[[[",[{deep}]]'.encode())
+
+
+def test_many_objects_side_by_side_are_not_deep() -> None:
+    assert not nests_too_deep(json.dumps([{"name": [str(one)]} for one in range(5000)]).encode())
 
 
 @given(st.binary() | damaged_texts().map(str.encode))

@@ -28,7 +28,7 @@ from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decode import label_line
 from ledger.dialects.collection_profile.fold import evolve, evolve_all
-from ledger.dialects.collection_profile.manifest import read_manifest
+from ledger.dialects.collection_profile.manifest import read_connector_id
 from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.state import State
@@ -53,7 +53,7 @@ class CollectionProfile:
 
     def program(self, manifest: bytes) -> str:
         """Read the connector's id from a manifest, '' where it names none."""
-        return read_manifest(manifest).connector_id
+        return read_connector_id(manifest)
 
     def namespace(self, trigger: Trigger) -> str | None:
         """Return where checkpoints go, None for a single-use run (runtime/7)."""

@@ -70,7 +70,8 @@ def _checkpoint(state: State, stream: str, weighed: Weighed, became: Became) -> 
         outcome=became.outcome,
         outcome_entries=became.entries,
         committed_cursor=became.cursor,
-        reasons=weighed.reasons,
+        reasons=weighed.first_reasons(),
+        reasons_total=weighed.reasons_total(),
     )
 
 

@@ -4,7 +4,8 @@ An erased body may have said anything, so nothing is guessed: a checkpoint is in
 erased could turn its verdict, and stands where it could not.
 """
 
-from collections.abc import Collection, Iterator
+from heapq import merge
+from itertools import islice
 
 from ledger.core.decision import Reason
 from ledger.core.findings import LIST_LIMIT
@@ -15,64 +16,67 @@ from ledger.dialects.collection_profile.rules.coverage import names_any_parent
 from ledger.dialects.collection_profile.state import State
 
 
-def entries_behind(
-    state: State, plan: Plan, checkpoint: str, fate: Fate, reasons: tuple[Reason, ...]
-) -> list[int]:
-    """Return the erased control messages that the verdict on a checkpoint rests on.
+class ErasedBehind:
+    """The erased control messages of a run, gone through once for all of its checkpoints.
 
     A report could hold a key that nothing accounts for. A gap could only account for a key that is at fault,
     but after a restart it would be owed. A skip matters where a failure is or may be certified, and after a
     restart.
-
-    Args:
-        state: the folded run.
-        plan: its plan.
-        checkpoint: the checkpoint by stream.
-        fate: the run's fate.
-        reasons: what the readable entries say against the checkpoint.
     """
-    staged = state.staged[checkpoint]
-    entries = [staged.cursor_entry] if staged.erased else []
-    at_fault = {reason.stream for reason in reasons if reason.keys}
-    covered = plan.covered_by(checkpoint)
-    entries.extend(_reports_behind(state, plan, covered))
-    for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
-        if printable(stream) in at_fault:
-            entries.extend(state.erased.gaps.get(stream, ()))
-        if fate.certified or fate.restart:
-            entries.extend(state.erased.skips.get(stream, ()))
-    if fate.restart:  # any stream's gap may be owed to this checkpoint
-        entries.extend(entry for gaps in state.erased.gaps.values() for entry in gaps)
-    if fate.uncertain:
-        entries.extend(entry for skips in state.erased.skips.values() for entry in skips)
-    return sorted(set(entries))
 
-
-def _reports_behind(state: State, plan: Plan, covered: Collection[str]) -> Iterator[int]:
-    """Yield the erased reports that could gate a checkpoint which covers these streams."""
-    for stream in covered:
-        declared = plan.declared(stream)
-        if declared is None or declared.state_stream is None:
-            yield from state.erased.reports.get(stream, ())
-    if state.ruleset.switches.undeclared_parent == "accept":
+    def __init__(self, state: State, plan: Plan, fate: Fate) -> None:
+        """Go through a folded run, its plan and its fate."""
+        self._state = state
+        self._plan = plan
+        self._takes_skips = fate.certified or fate.restart
+        everywhere = [*state.erased.gaps.values()] if fate.restart else []  # it may be owed to any checkpoint
+        everywhere += state.erased.skips.values() if fate.uncertain else ()
         for stream, reports in state.erased.reports.items():
-            if stream not in covered and names_any_parent(state, plan.declared(stream)):
-                yield from reports
+            if names_any_parent(state, plan.declared(stream)):
+                everywhere.append(reports)
+        self._behind_all = frozenset(entry for entries in everywhere for entry in entries)
+        self._first_behind_all = sorted(self._behind_all)[:LIST_LIMIT]
+        self._reporting = frozenset(map(printable, state.erased.reports))
+        self._owing = frozenset(map(printable, state.erased.gaps))
 
+    def reason(self, checkpoint: str, reasons: tuple[Reason, ...]) -> Reason | None:
+        """Return why a checkpoint cannot be decided; None where nothing erased could turn its verdict.
 
-def could_undo(state: State, reason: Reason) -> bool:
-    """Tell whether an erased report or gap could have undone a reason."""
-    if reason.code in ("coverage_missing", "restart_coverage_missing"):
-        return any(printable(stream) == reason.stream for stream in state.erased.reports)
-    return bool(reason.keys) and any(printable(stream) == reason.stream for stream in state.erased.gaps)
+        Args:
+            checkpoint: the checkpoint by stream.
+            reasons: what the readable entries say against it.
+        """
+        own = self._behind(checkpoint, reasons)
+        if not (own or self._behind_all) or not all(map(self._could_undo, reasons)):
+            return None
+        return Reason(
+            code="entry_erased",
+            clause="log/erasure",
+            stream=printable(checkpoint),
+            entries=tuple(islice(merge(sorted(own), self._first_behind_all), LIST_LIMIT)),
+            entries_total=len(own) + len(self._behind_all),
+        )
 
+    def _behind(self, checkpoint: str, reasons: tuple[Reason, ...]) -> set[int]:
+        """Return the erased entries that one checkpoint rests on, besides those that all do."""
+        state, erased = self._state, self._state.erased
+        staged = state.staged[checkpoint]
+        entries = [staged.cursor_entry] if staged.erased else []
+        at_fault = {reason.stream for reason in reasons if reason.keys}
+        covered = self._plan.covered_by(checkpoint) if erased.entries.total else {}
+        for stream in covered:
+            declared = self._plan.declared(stream)
+            if declared is None or declared.state_stream is None:
+                entries.extend(erased.reports.get(stream, ()))
+        for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
+            if printable(stream) in at_fault:
+                entries.extend(erased.gaps.get(stream, ()))
+            if self._takes_skips:
+                entries.extend(erased.skips.get(stream, ()))
+        return {entry for entry in entries if entry not in self._behind_all}
 
-def reason_for(checkpoint: str, entries: list[int]) -> Reason:
-    """Return the reason of a checkpoint that cannot be decided."""
-    return Reason(
-        code="entry_erased",
-        clause="log/erasure",
-        stream=printable(checkpoint),
-        entries=tuple(entries[:LIST_LIMIT]),
-        entries_total=len(entries),
-    )
+    def _could_undo(self, reason: Reason) -> bool:
+        """Tell whether an erased report or gap could have undone a reason."""
+        if reason.code in ("coverage_missing", "restart_coverage_missing"):
+            return reason.stream in self._reporting
+        return bool(reason.keys) and reason.stream in self._owing

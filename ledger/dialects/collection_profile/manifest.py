@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ledger.core.findings import LIST_LIMIT, Detail, Fault
-from ledger.core.json_reader import Json, Malformed, printable, read_json
+from ledger.core.json_reader import Json, Malformed, msgspec_may_read, printable, read_json
 
 CHILD_STRATEGY = "checkpoint_window"
 DETAIL_STRATEGY = "parent_detail_accounting"
@@ -99,6 +99,26 @@ def read_manifest(body: bytes) -> ManifestReading:
     return ManifestReading(connector_id=connector_id, version=version, manifest=manifest)
 
 
+class _Identity(msgspec.Struct):
+    connector_id: str = ""
+
+
+_IDENTITY = msgspec.json.Decoder(_Identity)
+
+
+def read_connector_id(body: bytes) -> str:
+    """Read who a manifest is of, '' where it does not say; asks no rule, so that a long one costs little."""
+    if msgspec_may_read(body):
+        try:
+            return _IDENTITY.decode(body).connector_id
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    document = read_json(body)
+    if isinstance(document, Malformed) or not isinstance(document.value, dict):
+        return ""
+    return _text(document.value.get("connector_id"))
+
+
 def _faults(value: dict[str, Json]) -> Iterator[Fault]:
     yield from binding_faults(value)
     streams = value.get("streams")
@@ -178,18 +198,21 @@ def dependency_cycle(streams: list[dict[str, Json]]) -> list[str]:
     }
     done: set[str] = set()
     for root, parents in edges.items():
-        path: dict[str, Iterator[str]] = {root: iter(parents)} if root not in done else {}
+        path = [(root, iter(parents))] if root not in done else []
+        on_path = {root}
         while path:
-            here = next(reversed(path))
-            ahead = next(path[here], None)
+            here, rest = path[-1]
+            ahead = next(rest, None)
             if ahead is None:
                 done.add(here)
-                del path[here]
-            elif ahead in path:
-                names = list(path)
+                on_path.remove(here)
+                path.pop()
+            elif ahead in on_path:
+                names = [name for name, _ in path]
                 return [*names[names.index(ahead) :], ahead]
             elif ahead in edges and ahead not in done:
-                path[ahead] = iter(edges[ahead])
+                path.append((ahead, iter(edges[ahead])))
+                on_path.add(ahead)
     return []
 
 

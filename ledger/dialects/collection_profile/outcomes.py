@@ -1,7 +1,6 @@
 """What became of a decision: commits and failed writes, and where they are not what the rules say."""
 
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 
 import msgspec
 
@@ -110,6 +109,8 @@ def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> I
 
 def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
     order = {stream: place for place, stream in enumerate(weighed)}
+    eligible = [stream for stream, one in weighed.items() if one.verdict == "commit"]
+    turn = 0  # of the first eligible checkpoint that is not committed yet
     committed: dict[str, int] = {}
     failed: int | None = None
     furthest = -1
@@ -123,7 +124,7 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
                 continue
             if verdict != "commit":
                 yield _differs("attempted_though_withheld", "eligible/4", event.stream, entry)
-            elif any(name not in committed for name in _eligible_before(weighed, event.stream)):
+            elif turn < len(eligible) and order[eligible[turn]] < order[event.stream]:
                 yield _differs("attempted_out_of_order", "eligible/4", event.stream, entry)
             continue
         if verdict is None:
@@ -136,13 +137,9 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
         if event.stream in committed:
             yield _differs("committed_twice", "eligible/4", event.stream, committed[event.stream], entry)
         committed.setdefault(event.stream, entry)
+        while turn < len(eligible) and eligible[turn] in committed:
+            turn += 1
         yield from _commit_details(state, entry, event)
-
-
-def _eligible_before(weighed: Mapping[str, Weighed], stream: str) -> Iterator[str]:
-    """Yield the checkpoints that the rules commit before this one."""
-    earlier = takewhile(lambda name: name != stream, weighed)
-    return (name for name in earlier if weighed[name].verdict == "commit")
 
 
 def _left_out(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:

@@ -81,6 +81,8 @@ class Plan:
         self.streams = {stream.declared.name: stream for stream in streams}
         self.covers: dict[str, list[str]] = {}
         self.detail_parents: set[str] = set()
+        self._parents: dict[str, frozenset[str]] = {}
+        self._parents_in_scope: dict[str, int] = {}
         for stream in manifest.streams.values():
             self.detail_parents.update(stream.parent_streams)
             for parent in stream.parents:
@@ -89,6 +91,22 @@ class Plan:
     def covered_by(self, checkpoint: str) -> dict[str, None]:
         """Return the checkpoint's own stream and those that it covers, in order."""
         return dict.fromkeys((checkpoint, *self.covers.get(checkpoint, ())))
+
+    def declares(self, stream: str, parent: str) -> bool:
+        """Tell whether a stream is declared under a parent, of which it may have any number."""
+        parents = self._parents.get(stream)
+        if parents is None:
+            declared = self.manifest.streams.get(stream)
+            parents = self._parents[stream] = frozenset(declared.parents if declared is not None else ())
+        return parent in parents
+
+    def parents_in_scope(self, stream: str) -> int:
+        """Return how many of a stream's declared parents are in scope."""
+        if stream not in self._parents_in_scope:
+            declared = self.declared(stream)
+            parents = declared.parents if declared is not None else ()
+            self._parents_in_scope[stream] = sum(parent in self.streams for parent in parents)
+        return self._parents_in_scope[stream]
 
     def declared(self, name: str) -> ManifestStream | None:
         """Return the declaration of a stream, in scope or not."""

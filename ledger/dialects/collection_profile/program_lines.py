@@ -100,6 +100,7 @@ def on_detail_coverage(state: State, entry: Entry, message: m.DetailCoverage) ->
     if breaks_a_rule(state, entry, "DETAIL_COVERAGE", message):
         return
     state.reporting.setdefault(message.state_stream, []).append(message.stream)
+    state.reports_read[message.stream] = state.reports_read.get(message.stream, 0) + 1
     state.reports[message.stream, message.state_stream] = Report(
         entry.seq, message, frozenset(message.hydrated_keys), frozenset(message.gap_keys)
     )
@@ -111,9 +112,7 @@ def end_on_surplus_report(state: State, entry: int, stream: str) -> None:
     erased = state.erased.reports.get(stream)
     if not erased or state.plan is None:
         return
-    parents = boundaries_in_scope(state, stream)
-    readable = sum((stream, parent) in state.reports for parent in parents)
-    if len(erased) + readable > len(parents):
+    if len(erased) + state.reports_read.get(stream, 0) > boundaries_in_scope(state, state.plan, stream):
         detail = {"stream": printable(stream)}
         state.violate(entry, Fault(code="coverage_reported_too_often", clause="coverage/once", detail=detail))
 

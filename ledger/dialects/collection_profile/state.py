@@ -167,6 +167,7 @@ class State:
         self.staged: dict[str, Staged] = {}
         self.reports: dict[tuple[str, str], Report] = {}
         self.reporting: dict[str, list[str]] = {}
+        self.reports_read: dict[str, int] = {}
         self.gaps = Gaps()
         self.skips: list[Skip] = []
         self.skips_total = 0

@@ -7,9 +7,11 @@ import msgspec
 
 from ledger.core.decision import Reason, Verdict
 from ledger.core.ecmascript import is_array_index
+from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import printable
-from ledger.dialects.collection_profile import erasure
+from ledger.dialects.collection_profile.erasure import ErasedBehind
 from ledger.dialects.collection_profile.fate import Fate
+from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.ruleset import CheckpointRule, Weighing
 from ledger.dialects.collection_profile.state import State
 
@@ -25,6 +27,14 @@ class Weighed(msgspec.Struct, frozen=True):
     reasons: tuple[Reason, ...] = ()
     is_refused: bool = False
 
+    def first_reasons(self) -> tuple[Reason, ...]:
+        """Return as many reasons as a decision holds: a checkpoint may cover any number of streams."""
+        return self.reasons[:LIST_LIMIT]
+
+    def reasons_total(self) -> int | msgspec.UnsetType:
+        """Return how many reasons there are where a decision does not hold all of them."""
+        return len(self.reasons) if len(self.reasons) > LIST_LIMIT else msgspec.UNSET
+
 
 def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
     """Weigh every staged checkpoint, in the order of committing."""
@@ -37,7 +47,11 @@ def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
         return {stream: Weighed(verdict, (blanket,)) for stream in order}
     weighing: Weighing = "certified" if fate.certified or fate.uncertain else "coverage"
     rules = state.ruleset.checkpoint_rules["restart" if fate.restart else weighing]
-    weighed = {stream: _weigh_one(state, stream, fate, rules) for stream in order}
+    plan = state.plan
+    if plan is None or not state.staged:
+        return {}
+    erased = ErasedBehind(state, plan, fate)
+    weighed = {stream: _weigh_one(state, plan, stream, fate, rules, erased) for stream in order}
     return _stop_where_refused(state, weighed) if state.ruleset.store_rules else weighed
 
 
@@ -117,17 +131,22 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
     return None
 
 
-def _weigh_one(state: State, checkpoint: str, fate: Fate, rules: tuple[CheckpointRule, ...]) -> Weighed:
+def _weigh_one(
+    state: State,
+    plan: Plan,
+    checkpoint: str,
+    fate: Fate,
+    rules: tuple[CheckpointRule, ...],
+    erased: ErasedBehind,
+) -> Weighed:
     """Weigh one checkpoint; a reason that nothing erased could undo withholds it."""
-    plan = state.plan
-    assert plan is not None
     if fate.uncertain and state.erased.skips.keys() <= plan.covered_by(checkpoint).keys():
         done = (state.done_entry or 0,)  # certified or not, each failed stream is covered here
         return Weighed("withhold", (_run_reason("run_failed", "runtime/6", done),))
     reasons = tuple(reason for ask in rules for reason in ask(state, plan, checkpoint))
-    erased = erasure.entries_behind(state, plan, checkpoint, fate, reasons)
-    if erased and all(erasure.could_undo(state, reason) for reason in reasons):
-        return Weighed("indeterminate", (erasure.reason_for(checkpoint, erased),))
+    undecided = erased.reason(checkpoint, reasons)
+    if undecided is not None:
+        return Weighed("indeterminate", (undecided,))
     return Weighed("withhold" if reasons else "commit", reasons)
 
 

@@ -1,6 +1,6 @@
 """DETAIL_COVERAGE: how completely a detail stream was fetched under one parent boundary."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule
@@ -8,6 +8,7 @@ from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
 from ledger.dialects.collection_profile.manifest import ManifestStream
 from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
+from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import State
 
@@ -24,8 +25,11 @@ def child_reports_no_coverage(state: State, message: DetailCoverage) -> Fault | 
 @rule("precedence/2")
 def boundary_is_declared(state: State, message: DetailCoverage) -> Fault | None:
     """A detail stream reports only against a parent that its manifest declares."""
-    declared = state.plan.declared(message.stream) if state.plan else None
-    if declared is None or not declared.parent_streams or message.state_stream in declared.parent_streams:
+    plan = state.plan
+    declared = plan.declared(message.stream) if plan is not None else None
+    if plan is None or declared is None or not declared.parent_streams:
+        return None
+    if plan.declares(message.stream, message.state_stream):
         return None
     return _fault("coverage_of_undeclared_parent", "precedence/2", message)
 
@@ -110,14 +114,10 @@ def boundary_reports_once(state: State, message: DetailCoverage) -> Fault | None
     return _fault("coverage_reported_twice", "coverage/once", message, entries=(earlier.entry,))
 
 
-def boundaries_in_scope(state: State, stream: str) -> Collection[str]:
-    """Return the checkpoints in scope that a stream may report on."""
-    if state.plan is None:
-        return ()
-    declared = state.plan.declared(stream)
-    if names_any_parent(state, declared):
-        return state.plan.streams
-    return [parent for parent in (declared.parents if declared else ()) if parent in state.plan.streams]
+def boundaries_in_scope(state: State, plan: Plan, stream: str) -> int:
+    """Return on how many checkpoints in scope a stream may report."""
+    is_free = names_any_parent(state, plan.declared(stream))
+    return len(plan.streams) if is_free else plan.parents_in_scope(stream)
 
 
 def names_any_parent(state: State, declared: ManifestStream | None) -> bool:
@@ -160,16 +160,24 @@ def reports_come_last(state: State, status: Status) -> Iterator[Tally]:
     Reading: an obligation that decides nothing. A RECORD does not say which boundary it belongs to; with
     several parents it is late for certain only when every declared parent had been reported on.
     """
+    late_records: dict[str, int] = {}
     for (stream, parent), report in state.reports.items():
-        late = state.gaps.latest(stream, parent)
+        if stream not in late_records:
+            late_records[stream] = _record_after_all_reports(state, stream)
+        late = max(late_records[stream], state.gaps.latest(stream, parent))
         if gaps_span_boundaries(state, stream):
             late = max(late, state.gaps.latest(stream, None))
-        plan = state.plan.streams.get(stream) if state.plan is not None else None
-        if plan is not None and all(
-            (one := state.reports.get((stream, declared))) is not None and one.entry < plan.last_record
-            for declared in plan.declared.parents
-        ):
-            late = max(late, plan.last_record)
         if late > report.entry:
             fault = _fault("report_before_last_record", "coverage/order", report.message)
             yield Tally(fault, report.entry, late)
+
+
+def _record_after_all_reports(state: State, stream: str) -> int:
+    """Return the last RECORD of a stream where it came after a report on every parent, else 0."""
+    plan = state.plan.streams.get(stream) if state.plan is not None else None
+    if plan is not None and all(
+        (one := state.reports.get((stream, declared))) is not None and one.entry < plan.last_record
+        for declared in plan.declared.parents
+    ):
+        return plan.last_record
+    return 0
