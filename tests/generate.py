@@ -3,6 +3,7 @@
 ``python -m tests.generate`` writes them; ``--check`` writes nothing and fails where a file would change.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from ledger.dialects.collection_profile.rulesets import RULESETS
 from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
 from ledger.replay.replay import opening, replay
+from tests.decision_docs import decision_page, decision_schema
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_runs"
@@ -117,6 +119,9 @@ def generated() -> Iterator[tuple[Path, bytes]]:
     yield from goldens()
     yield ROOT / "docs" / "state-machine.md", machine_page().encode()
     yield ROOT / "docs" / "codes.md", codes_page().encode()
+    yield ROOT / "docs" / "decision.md", decision_page().encode()
+    schema = json.dumps(decision_schema(), indent=2, ensure_ascii=False) + "\n"
+    yield ROOT / "docs" / "decision.schema.json", schema.encode()
 
 
 def main(arguments: list[str]) -> int:
