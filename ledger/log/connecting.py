@@ -11,19 +11,19 @@ import time
 from pathlib import Path
 
 from ledger.errors import DiskError, FormatError, InputError, NotFoundError, UnavailableError
+from ledger.log import transactions
 from ledger.log.schema import SchemaFault, check_schema, create_schema, inspect_schema, is_empty
 from ledger.log.sqlite_errors import translated
 
-BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
 _SQLITE_NEEDED = (3, 37)
 _PAGE_BYTES = 8192
 """Twice SQLite's default: appends cost 6% less, and fewer lines need overflow pages."""
 
 # The writer's make SQLite read the file, which a reader may need a second way of opening for.
-# secure_delete: what is erased is overwritten, not only unlinked.
+# secure_delete: what is erased is overwritten, not only unlinked. wal_autocheckpoint: see transactions.
 _PRAGMAS = ("trusted_schema = OFF", "foreign_keys = ON")
-_WRITER_PRAGMAS = ("synchronous = FULL", "secure_delete = ON")
+_WRITER_PRAGMAS = ("synchronous = FULL", "secure_delete = ON", "wal_autocheckpoint = 0")
 
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
@@ -105,7 +105,7 @@ def _look_at(path: Path, *, create: bool) -> None:
 
 def _open(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(uri, uri=True, timeout=transactions.BUSY_SECONDS, isolation_level=None)
     try:
         for pragma in _PRAGMAS if mode == "ro" else _PRAGMAS + _WRITER_PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
@@ -144,7 +144,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, create: bool, read_on
         _create(connection)
     check_schema(connection, name)
     if not read_only:
-        _enable_wal(connection)
+        _enable_wal(connection, name)
 
 
 def _not_a_ledger(name: str) -> FormatError:
@@ -153,20 +153,14 @@ def _not_a_ledger(name: str) -> FormatError:
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transactions.write_transaction(connection):
         if is_empty(connection):
             create_schema(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
-def _enable_wal(connection: sqlite3.Connection) -> None:
+def _enable_wal(connection: sqlite3.Connection, name: str) -> None:
     """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + transactions.BUSY_SECONDS
     while True:
         try:
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -177,6 +171,7 @@ def _enable_wal(connection: sqlite3.Connection) -> None:
         else:
             if mode != "wal":
                 raise DiskError(
-                    f"expected SQLite's write-ahead log to work here, found mode {mode}; use a local disk"
+                    f"{name}: expected SQLite's write-ahead log to work here, found that it stays in mode "
+                    f"{mode!r}; move the ledger to a local disk"
                 )
             return

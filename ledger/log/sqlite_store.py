@@ -26,6 +26,7 @@ from ledger.log.connecting import connect
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import DAMAGED, translated
 from ledger.log.store import DocumentRow, RunRow, TreeHead
+from ledger.log.transactions import Wal, write_transaction
 
 PAGE_ROWS = 2000
 PAGE_BYTES = 8 * 1024 * 1024
@@ -53,6 +54,7 @@ class SqliteStore:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection = connection
         self._path = path
+        self._wal = Wal(Path(path))
 
     @classmethod
     def open(cls, path: str | Path, *, create: bool, read_only: bool = False) -> "SqliteStore":
@@ -138,17 +140,10 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        connection = self._connection
         with translated(self._path):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                # SQLite may have rolled back already (a full disk does that).
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            with write_transaction(self._connection):
+                yield self._connection
+            self._wal.shorten(self._connection)
 
     # ---- reading ------------------------------------------------------------------------------------------
 

@@ -133,7 +133,7 @@ def test_4_is_not_found(samples: Path, words: tuple[str, ...]) -> None:
 
 
 def test_5_is_a_ledger_that_another_process_holds(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.log.connecting.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("ledger.log.transactions.BUSY_SECONDS", 0.05)
     holder = sqlite3.connect(ledger, isolation_level=None)
     try:
         holder.execute("BEGIN IMMEDIATE")

@@ -24,7 +24,7 @@ from ledger.errors import (
     SequenceConflict,
     UnavailableError,
 )
-from ledger.log import connecting
+from ledger.log import connecting, transactions
 from ledger.log.schema import APPLICATION_ID, SCHEMA
 from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import DocumentRow
@@ -424,7 +424,7 @@ def test_a_ledger_in_a_folder_that_cannot_be_written_to_is_read() -> None:
 
 
 def test_a_ledger_that_is_held_too_long_is_busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connecting, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(transactions, "BUSY_SECONDS", 0.05)
     with SqliteStore.open(path, create=False) as store, closing(raw(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BusyError, match="locked"):

@@ -1,0 +1,107 @@
+"""Write transactions that wait their turn, and the write-ahead log (WAL) kept short.
+
+SQLite's own ways are not used for two things. *Waiting*: its busy handler sleeps inside C, so that nothing
+can interrupt it, and longer each time, so that who has waited longest is the least likely to be next.
+*Checkpoints*: the automatic one runs without the write lock, beside other writers; SQLite before 3.51.3
+(3.50.7, 3.44.6) can then, very rarely, damage the file ("WAL-reset bug"). Ours holds the write lock.
+
+Invariant: a transaction is committed whole or leaves nothing.
+"""
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BUSY_SECONDS = 30.0
+"""How long whoever needs the ledger waits for those who hold it."""
+
+WAL_BYTES = 32 * 1024 * 1024
+"""The length of the WAL from which a writer copies it into the main file and empties it."""
+
+_LONGEST_NAP = 0.01
+_CHECKPOINT_SECONDS = 0.5
+"""How long a checkpoint waits, the write lock in hand, for readers of an older state of the ledger."""
+
+
+@contextmanager
+def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Hold the write lock, waiting for it; commit in the end, and roll back whatever is raised.
+
+    Raises:
+        sqlite3.OperationalError: others held the ledger for longer than the busy time (SQLITE_BUSY), or the
+            file system refused.
+    """
+    take_write_lock(connection, BUSY_SECONDS)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite may have rolled back already (a full disk does that).
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def take_write_lock(connection: sqlite3.Connection, seconds: float) -> None:
+    """Begin a write transaction; every process that waits is as likely as any other to be next.
+
+    Raises:
+        sqlite3.OperationalError: others held it for longer than so many seconds (SQLITE_BUSY).
+    """
+    deadline = time.monotonic() + seconds
+    with _waiting(connection, 0.0):
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0, _LONGEST_NAP))
+            else:
+                return
+
+
+class Wal:
+    """The WAL beside a ledger, as one writer sees it.
+
+    Whoever reads for long (another program, in a transaction of its own) holds the WAL back: it grows until
+    the reader is done. Then a writer tries again only when it has grown by half, as trying stops the others.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = Path(f"{path.resolve()}-wal")  # SQLite puts it beside what a link points to
+        self._due = WAL_BYTES
+
+    def shorten(self, connection: sqlite3.Connection) -> None:
+        """Copy the WAL into the main file and empty it, where it has grown long and nobody reads from it.
+
+        What is in the WAL is safe there: where this fails, the next writer tries again.
+        """
+        size = self._size()
+        if size < self._due:
+            return
+        try:
+            with _waiting(connection, _CHECKPOINT_SECONDS):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.OperationalError:
+            pass  # a full disk, say: whoever appends is told
+        self._due = max(WAL_BYTES, self._size() * 3 // 2)
+
+    def _size(self) -> int:
+        try:
+            return self._file.stat().st_size
+        except OSError:
+            return 0
+
+
+@contextmanager
+def _waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Let SQLite's own waiting last so long, for a while."""
+    connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
