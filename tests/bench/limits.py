@@ -31,13 +31,20 @@ class _State(msgspec.Struct, frozen=True, tag_field="type", tag="STATE"):
     cursor: msgspec.Raw
 
 
+class _Coverage(msgspec.Struct, frozen=True, tag_field="type", tag="DETAIL_COVERAGE"):
+    stream: str
+    state_stream: str
+    required_keys: msgspec.Raw
+    hydrated_keys: msgspec.Raw
+
+
 class _Done(msgspec.Struct, frozen=True, tag_field="type", tag="DONE"):
     status: Literal["succeeded", "failed", "cancelled"]
     records_emitted: int
     error: msgspec.Raw | None = None
 
 
-DECODE = msgspec.json.Decoder(_Record | _State | _Done).decode
+DECODE = msgspec.json.Decoder(_Record | _State | _Coverage | _Done).decode
 """Typed, with what is opaque left as it stands."""
 
 

@@ -1,12 +1,12 @@
 """The lines that everything is measured on: one run of a connector, as long as is asked for.
 
 Every RECORD is exactly 250 bytes; one in eight holds text beyond ASCII. Its three streams repeat 1,000 keys,
-as a connector's do that collects the same things again. Nothing here is random: two runs of the benchmark
-measure the same bytes.
+as a connector's do that collects the same things again. One attachment is unaccounted for, so that one
+checkpoint is withheld. Nothing here is random: two runs of the benchmark measure the same bytes.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,7 +31,8 @@ FIRST_AT = 1_774_828_800_000_000
 BATCH = 1000
 
 _SENT_AT = 1_767_225_600_000_000  # 2026 begins; a message every 37 seconds
-_STREAMS = ("messages", "events", "contacts")
+_PARENT, _DETAIL = "messages", "attachments"
+_STREAMS = (_PARENT, _DETAIL, "contacts")
 _PROACTIVE = Trigger(kind="proactive")
 
 
@@ -118,13 +119,21 @@ def _record(index: int, key: str, text: str, cut: int | None = None) -> bytes:
     )
 
 
+_ACCOUNTED = {"parent_streams": [_PARENT], "coverage_strategy": "parent_detail_accounting"}
+
 MANIFEST = msgspec.json.encode(
     {
         "connector_id": "https://example.test/bench",
         "version": "1.0.0",
         "runtime_requirements": {"bindings": {}},
         "streams": [
-            {"name": name, "primary_key": ["id"], "consent_time_field": "sent_at"} for name in _STREAMS
+            {
+                "name": name,
+                "primary_key": ["id"],
+                "consent_time_field": "sent_at",
+                **(_ACCOUNTED if name == _DETAIL else {}),
+            }
+            for name in _STREAMS
         ],
     }
 )
@@ -168,12 +177,20 @@ def _lines(records: Iterable[bytes], n: int, *, narrowed: bool) -> Iterator[Line
     at = FIRST_AT
     for at, body in enumerate(records, start=FIRST_AT):
         yield Line(at, PROGRAM, body)
-    for name in _STREAMS:
-        yield Line(at, PROGRAM, msgspec.json.encode({"type": "STATE", "stream": name, "cursor": {"page": n}}))
-    done = {"type": "DONE", "status": "succeeded", "records_emitted": n}
-    yield Line(at, PROGRAM, msgspec.json.encode(done))
+    for message in _last_messages(n):
+        yield Line(at, PROGRAM, msgspec.json.encode(message))
     yield _observed(at, ProgramExited(code=0))
     yield _observed(at, RunClosed())
+
+
+def _last_messages(n: int) -> Iterator[dict[str, Any]]:
+    for name in _STREAMS:
+        if name != _DETAIL:
+            yield {"type": "STATE", "stream": name, "cursor": {"page": n}}
+    keys = {"required_keys": ["item-0000", "item-lost"], "hydrated_keys": ["item-0000"]}
+    told = {"reference_only": True, "stream": _DETAIL, "state_stream": _PARENT}
+    yield {"type": "DETAIL_COVERAGE", **told, **keys}
+    yield {"type": "DONE", "status": "succeeded", "records_emitted": n}
 
 
 def _observed(at: int, observation: Observation) -> Line:
