@@ -1,20 +1,22 @@
 """What both stores do with a batch before they keep it: check it, salt it, hash it.
 
 Invariant: a :class:`Batch` has no holes, every entry of it has a body and a salt, and its leaves are the
-hashes of exactly what is in its rows.
+hashes of exactly what is in its rows; but for entries that were erased before they came here: of those the
+leaf is what their erasure says, and body and salt only stand in until the erasure is kept too.
 """
 
 import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import astuple
 
 from ledger.core.digests import digest
 from ledger.core.entries import Entry
-from ledger.core.merkle import SALT_SIZE, Row, append_leaves, leaf_hashes
-from ledger.errors import IntegrityError, SequenceConflict
-from ledger.log.store import DocumentRow
+from ledger.core.merkle import HASH_SIZE, SALT_SIZE, Row, append_leaves, leaf_hashes
+from ledger.errors import IntegrityError, NotFoundError, SequenceConflict, UsageError
+from ledger.log.store import DocumentRow, Erasure
 
 
 class Batch(NamedTuple):
@@ -26,6 +28,7 @@ class Batch(NamedTuple):
         at: the ``at`` of the last.
         rows: one an entry.
         leaves: one an entry.
+        erased: what is known of its entries that were erased.
     """
 
     first: int
@@ -33,15 +36,42 @@ class Batch(NamedTuple):
     at: int
     rows: list[Row]
     leaves: list[bytes]
+    erased: tuple[Erasure, ...]
 
 
-def prepare(entries: Sequence[Entry]) -> Batch:
+def prepare(entries: Sequence[Entry], erased: Iterable[Erasure] = ()) -> Batch:
     """Check, salt and hash a batch.
+
+    Args:
+        entries: the batch; those that were erased have no body.
+        erased: what is kept of those.
 
     Raises:
         ValueError: the batch is empty.
-        IntegrityError: it has a hole, or an entry without body, or with a salt that is no salt.
+        IntegrityError: it has a hole, or an entry without body and erasure or with both, or a salt that is no
+            salt.
     """
+    known = {one.seq: one for one in erased}
+    batch = _prepare([_stand_in(entry, known.get(entry.seq)) for entry in entries] if known else entries)
+    for seq, erasure in known.items():
+        if not batch.first <= seq <= batch.last or len(erasure.leaf) != HASH_SIZE:
+            raise IntegrityError(
+                f"expected an erasure of an entry of the batch, with its leaf, found one of entry {seq}"
+            )
+        batch.leaves[seq - batch.first] = erasure.leaf
+    return batch._replace(erased=tuple(known.values())) if known else batch
+
+
+def _stand_in(entry: Entry, erasure: Erasure | None) -> Entry:
+    """Give an erased entry a body that can be appended; it goes, with its salt, when the erasure is kept."""
+    if erasure is None:
+        return entry
+    if entry.body is not None:
+        raise IntegrityError(f"expected no body of entry {entry.seq}, which was erased, found one")
+    return msgspec.structs.replace(entry, body=b"", salt=None)
+
+
+def _prepare(entries: Sequence[Entry]) -> Batch:
     if not entries:
         raise ValueError("expected a batch of at least one entry")
     first = expected = entries[0].seq
@@ -59,7 +89,7 @@ def prepare(entries: Sequence[Entry]) -> Batch:
             raise IntegrityError(f"entry {seq}: expected a salt of {SALT_SIZE} bytes, found {len(salt)}")
         rows.append((seq, at, origin, session, kind, stream, body, salt))
         expected += 1
-    return Batch(first, expected - 1, entries[-1].at, rows, leaf_hashes(rows))
+    return Batch(first, expected - 1, entries[-1].at, rows, leaf_hashes(rows), ())
 
 
 def checked_documents(documents: Iterable[DocumentRow]) -> dict[str, DocumentRow]:
@@ -97,3 +127,19 @@ def conflict(where: str, *, expected: int, found: int) -> SequenceConflict:
         expected=expected,
         found=found,
     )
+
+
+def check_erasable(run: str, seqs: Iterable[int], size: int) -> list[int]:
+    """Return the entries that are to be erased, in order.
+
+    Raises:
+        UsageError: entry 1 is among them.
+        NotFoundError: the run has no such entry.
+    """
+    wanted = sorted(set(seqs))
+    for seq in wanted:
+        if seq == 1:
+            raise UsageError(f"{run}: entry 1 cannot be erased, as it says what the run is; name others")
+        if not 1 < seq <= size:
+            raise NotFoundError(f"{run}: expected to erase entries 2 to {size}, found {seq} asked for")
+    return wanted

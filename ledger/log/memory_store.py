@@ -6,9 +6,10 @@ from itertools import starmap
 import msgspec
 
 from ledger.core.entries import OBSERVER, Entry
+from ledger.core.merkle import leaf_hash
 from ledger.errors import IntegrityError, NotFoundError
-from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
-from ledger.log.store import DocumentRow, RunRow, TreeHead
+from ledger.log.batches import Batch, check_erasable, checked_documents, conflict, grown_peaks, prepare
+from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
 
 
 class MemoryStore:
@@ -18,6 +19,7 @@ class MemoryStore:
         self._runs: dict[int, RunRow] = {}
         self._entries: dict[int, list[Entry]] = {}
         self._heads: dict[int, list[TreeHead]] = {}
+        self._erasures: dict[int, dict[int, Erasure]] = {}
         self._documents: dict[str, DocumentRow] = {}
 
     def __enter__(self) -> "MemoryStore":
@@ -30,9 +32,14 @@ class MemoryStore:
         """Release nothing: what is held goes with the object."""
 
     def open_run(
-        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+        self,
+        run: RunRow,
+        entries: Sequence[Entry],
+        documents: Iterable[DocumentRow] = (),
+        *,
+        erased: Iterable[Erasure] = (),
     ) -> RunRow:
-        batch = prepare(entries)
+        batch = prepare(entries, erased)
         if batch.first != 1:
             raise IntegrityError(f"run {run.run_id}: expected entry 1 first, found entry {batch.first}")
         held = self.run(run.run_id)
@@ -44,11 +51,12 @@ class MemoryStore:
         self._runs[opened.run_no] = opened
         self._entries[opened.run_no] = []
         self._heads[opened.run_no] = []
+        self._erasures[opened.run_no] = {}
         self._keep(opened.run_no, batch, b"")
         return opened
 
-    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
-        batch = prepare(entries)
+    def append(self, run_no: int, entries: Sequence[Entry], *, erased: Iterable[Erasure] = ()) -> None:
+        batch = prepare(entries, erased)
         if run_no not in self._runs:
             raise NotFoundError(f"expected a run number {run_no}, found none")
         size = self.size(run_no)
@@ -56,10 +64,40 @@ class MemoryStore:
             raise conflict(f"run number {run_no}", expected=batch.first, found=size + 1)
         self._keep(run_no, batch, self._heads[run_no][-1].peaks)
 
+    def erase(self, run_no: int, seqs: Iterable[int], account: Entry) -> int:
+        size = self.size(run_no)
+        if not size:
+            raise NotFoundError(f"expected a run number {run_no}, found none")
+        if account.seq != size + 1:
+            raise conflict(f"run number {run_no}", expected=account.seq, found=size + 1)
+        wanted = check_erasable(f"run number {run_no}", seqs, size)
+        held = [entry for seq in wanted if (entry := self._entries[run_no][seq - 1]).body is not None]
+        if held:
+            self.append(run_no, [account])
+            for entry in held:
+                leaf = leaf_hash(entry.salt or b"", entry.origin, entry.session, entry.at, entry.body or b"")
+                self._erase(run_no, Erasure(seq=entry.seq, leaf=leaf, erased_by=str(account.seq)))
+        return len(held)
+
+    def scrub(self) -> None:
+        """Do nothing: there is no file."""
+
+    def erasures(self, run_no: int, *, after: int = 0, through: int | None = None) -> Iterator[Erasure]:
+        for seq, erasure in sorted(self._erasures.get(run_no, {}).items()):
+            if after < seq and (through is None or seq <= through):
+                yield erasure
+
+    def _erase(self, run_no: int, erasure: Erasure) -> None:
+        entries = self._entries[run_no]
+        entries[erasure.seq - 1] = msgspec.structs.replace(entries[erasure.seq - 1], body=None, salt=None)
+        self._erasures[run_no][erasure.seq] = erasure
+
     def _keep(self, run_no: int, batch: Batch, peaks: bytes) -> None:
         peaks = grown_peaks(peaks, self.size(run_no), batch.leaves, f"run number {run_no}")
         self._entries[run_no].extend(starmap(Entry, batch.rows))
         self._heads[run_no].append(TreeHead(run_no=run_no, size=batch.last, peaks=peaks, at=batch.at))
+        for erasure in batch.erased:
+            self._erase(run_no, erasure)
 
     def run(self, run_id: str) -> RunRow | None:
         return next((run for run in self._runs.values() if run.run_id == run_id), None)

@@ -19,13 +19,20 @@ from typing import Any
 import msgspec
 
 from ledger.core.entries import OBSERVER, Entry
-from ledger.core.merkle import Row
-from ledger.errors import IntegrityError, NotFoundError
-from ledger.log.batches import Batch, checked_documents, conflict, grown_peaks, prepare
+from ledger.core.merkle import Row, leaf_hash
+from ledger.errors import BusyError, DiskError, IntegrityError, LedgerError, NotFoundError
+from ledger.log.batches import (
+    Batch,
+    check_erasable,
+    checked_documents,
+    conflict,
+    grown_peaks,
+    prepare,
+)
 from ledger.log.connecting import connect
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import DAMAGED, translated
-from ledger.log.store import DocumentRow, RunRow, TreeHead
+from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
 from ledger.log.transactions import Wal, write_transaction
 
 PAGE_ROWS = 2000
@@ -46,6 +53,8 @@ _INSERT_ONE = (
 )
 _INSERT_MANY = _INSERT_ONE + f", {_ENTRY_VALUES}" * (ROWS_A_STATEMENT - 1)
 _LAST_HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
+_LEAF_FIELDS = "SELECT salt, origin, session, at, body FROM entries WHERE entry_id = ? AND body IS NOT NULL"
+_INSERT_ERASURE = "INSERT INTO erasures (entry_id, leaf, erased_by) VALUES (?, ?, ?)"
 
 
 class SqliteStore:
@@ -82,9 +91,14 @@ class SqliteStore:
     # ---- writing ------------------------------------------------------------------------------------------
 
     def open_run(
-        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+        self,
+        run: RunRow,
+        entries: Sequence[Entry],
+        documents: Iterable[DocumentRow] = (),
+        *,
+        erased: Iterable[Erasure] = (),
     ) -> RunRow:
-        batch = prepare(entries)
+        batch = prepare(entries, erased)
         if batch.first != 1:
             raise IntegrityError(f"run {run.run_id}: expected entry 1 first, found entry {batch.first}")
         with self._transaction() as connection:
@@ -101,16 +115,48 @@ class SqliteStore:
             self._keep(opened.run_no, batch, 0, b"")
         return opened
 
-    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
-        batch = prepare(entries)
-        with self._transaction() as connection:
-            head = connection.execute(_LAST_HEAD, (run_no,)).fetchone()
-            if head is None:
-                raise NotFoundError(f"{self._path}: expected a run number {run_no}, found none")
-            size, peaks = head
-            if batch.first != size + 1:
-                raise conflict(f"run number {run_no}", expected=batch.first, found=size + 1)
+    def append(self, run_no: int, entries: Sequence[Entry], *, erased: Iterable[Erasure] = ()) -> None:
+        batch = prepare(entries, erased)
+        with self._transaction():
+            size, peaks = self._head(run_no, batch.first)
             self._keep(run_no, batch, size, peaks)
+
+    def erase(self, run_no: int, seqs: Iterable[int], account: Entry) -> int:
+        with self._transaction():
+            size, peaks = self._head(run_no, account.seq)
+            wanted = check_erasable(f"{self._path}: run number {run_no}", seqs, size)
+            erased = sum(self._erase(run_no << SEQ_BITS, seq, account.seq) for seq in wanted)
+            if erased:
+                self._keep(run_no, prepare([account]), size, peaks)
+        return erased
+
+    def _erase(self, base: int, seq: int, account: int) -> bool:
+        row = self._connection.execute(_LEAF_FIELDS, (base | seq,)).fetchone()
+        if row is None:
+            return False
+        self._connection.execute(_INSERT_ERASURE, (base | seq, leaf_hash(*row), str(account)))
+        return True
+
+    def scrub(self) -> None:
+        with translated(self._path):
+            try:
+                # Deleting overwrites what it deletes, but moving rows between pages leaves copies behind.
+                self._connection.execute("VACUUM")
+                busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                raise _unscrubbed(self._path, error) from error
+        if busy:
+            raise _unscrubbed(self._path, None)
+
+    def _head(self, run_no: int, first: int) -> tuple[int, bytes]:
+        """Return the size and the peaks of a run that is to grow by an entry of this number."""
+        head = self._connection.execute(_LAST_HEAD, (run_no,)).fetchone()
+        if head is None:
+            raise NotFoundError(f"{self._path}: expected a run number {run_no}, found none")
+        size, peaks = head
+        if first != size + 1:
+            raise conflict(f"run number {run_no}", expected=first, found=size + 1)
+        return size, peaks
 
     def _keep(self, run_no: int, batch: Batch, size: int, peaks: bytes) -> None:
         peaks = grown_peaks(peaks, size, batch.leaves, f"{self._path}: run number {run_no}")
@@ -119,6 +165,10 @@ class SqliteStore:
             "INSERT INTO tree_heads (run_no, size, peaks, at) VALUES (?, ?, ?, ?)",
             (run_no, batch.last, peaks, batch.at),
         )
+        if batch.erased:
+            base = run_no << SEQ_BITS
+            rows = [(base | one.seq, one.leaf, one.erased_by) for one in batch.erased]
+            self._connection.executemany(_INSERT_ERASURE, rows)
 
     def _insert(self, base: int, rows: list[Row]) -> None:
         whole = len(rows) - len(rows) % ROWS_A_STATEMENT
@@ -238,6 +288,19 @@ class SqliteStore:
                     yield entry_id >> SEQ_BITS, Entry(*columns)
             after = rows[-1][0]
 
+    def erasures(self, run_no: int, *, after: int = 0, through: int | None = None) -> Iterator[Erasure]:
+        sql = (
+            f"SELECT entry_id & {SEQ_MASK}, leaf, erased_by FROM erasures"
+            f" WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT {PAGE_ROWS}"
+        )
+        base = run_no << SEQ_BITS
+        last = base | (SEQ_MASK if through is None else through)
+        after = max(after, 0)
+        while rows := self._all(sql, (base | after, last)):
+            for seq, leaf, erased_by in rows:
+                yield Erasure(seq=seq, leaf=leaf, erased_by=erased_by)
+            after = rows[-1][0]
+
     def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
         found: dict[str, bytes] = {}
         for name in digests:
@@ -275,6 +338,21 @@ class SqliteStore:
         """Run one query to its end, so that no read transaction outlives it."""
         with translated(self._path):
             return self._connection.execute(sql, values).fetchall()
+
+
+def _unscrubbed(path: str, error: sqlite3.OperationalError | None) -> LedgerError:
+    """Return the error of a scrubbing that did not end; what was erased is erased in any case."""
+    gone = "what was erased is gone from the log, yet its bytes may still be in"
+    code = sqlite3.SQLITE_BUSY if error is None else error.sqlite_errorcode & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return BusyError(
+            f"{path}: {gone} {Path(path).name}-wal and in free space of the file, as another process has "
+            "the ledger open; end it, and run the same erase again"
+        )
+    return DiskError(
+        f"{path}: {gone} free space of the file, as it could not be rewritten ({error}); "
+        "make room for a copy of it, also where temporary files go, and run the same erase again"
+    )
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:

@@ -64,6 +64,20 @@ class TreeHead(msgspec.Struct, frozen=True, kw_only=True):
     at: int
 
 
+class Erasure(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of an entry whose body and salt are gone.
+
+    Attributes:
+        seq: the entry's place in its run.
+        leaf: its hash in the run's tree, 32 bytes.
+        erased_by: the seq of the ENTRIES_ERASED that tells why, as text.
+    """
+
+    seq: int
+    leaf: bytes
+    erased_by: str
+
+
 class DocumentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A content-addressed document: a manifest or a ruleset."""
 
@@ -76,7 +90,12 @@ class Store(Protocol):
     """An append-only log of runs."""
 
     def open_run(
-        self, run: RunRow, entries: Sequence[Entry], documents: Iterable[DocumentRow] = ()
+        self,
+        run: RunRow,
+        entries: Sequence[Entry],
+        documents: Iterable[DocumentRow] = (),
+        *,
+        erased: Iterable[Erasure] = (),
     ) -> RunRow:
         """Open a run and append its first batch in one transaction.
 
@@ -84,6 +103,8 @@ class Store(Protocol):
             run: what is fixed at opening; its ``run_no`` is ignored.
             entries: the first batch, seq 1 onward. Entries without a salt are given one.
             documents: documents that the run refers to; those already held are left alone.
+            erased: what is known of the entries of the batch that have no body, as they were erased before
+                they came here.
 
         Returns:
             The row with the number that the log gave it.
@@ -91,16 +112,17 @@ class Store(Protocol):
         Raises:
             SequenceConflict: a run of this id is already open.
             BusyError: another process held the ledger for longer than the busy timeout.
-            IntegrityError: the batch has a hole, or does not begin at 1; an entry has no body; a document is
-                not what its digest says.
+            IntegrityError: the batch has a hole, or does not begin at 1; an entry has no body and no erasure,
+                or both; a document is not what its digest says.
             ValueError: the batch is empty.
         """
         ...
 
-    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+    def append(self, run_no: int, entries: Sequence[Entry], *, erased: Iterable[Erasure] = ()) -> None:
         """Append a batch to a run, in one transaction with its tree head.
 
-        The batch's first seq is the sequence number that the writer expects to be next.
+        The batch's first seq is the sequence number that the writer expects to be next; ``erased`` is as for
+        :meth:`open_run`.
 
         Raises:
             SequenceConflict: the run has grown past it, or has not reached it.
@@ -108,6 +130,41 @@ class Store(Protocol):
             BusyError: as for :meth:`open_run`.
             IntegrityError, ValueError: as for :meth:`open_run`.
         """
+        ...
+
+    def erase(self, run_no: int, seqs: Iterable[int], account: Entry) -> int:
+        """Take the bodies and salts out of entries, and append the account of it, in one transaction.
+
+        The leaves stay, so that the run's tree is what it was. What is erased already is passed over; where
+        nothing is left to erase, nothing is appended. Until :meth:`scrub` the store's files may still hold
+        the bytes.
+
+        Args:
+            run_no: the run.
+            seqs: the entries; not entry 1, which says what the run is.
+            account: the ENTRIES_ERASED, at the sequence number that the writer expects to be next.
+
+        Returns:
+            How many entries were erased.
+
+        Raises:
+            NotFoundError: there is no such run, or no such entry of it.
+            UsageError: entry 1 is among them.
+            SequenceConflict, BusyError: as for :meth:`append`.
+        """
+        ...
+
+    def scrub(self) -> None:
+        """Leave in the store's files nothing of what was erased; rewrites them.
+
+        Raises:
+            BusyError: others kept it from finishing; says what is left, and to do.
+            DiskError: there was no room for the rewriting; what was erased is erased in any case.
+        """
+        ...
+
+    def erasures(self, run_no: int, *, after: int = 0, through: int | None = None) -> Iterator[Erasure]:
+        """Yield what is kept of a run's erased entries, in order, of the range that :meth:`entries` takes."""
         ...
 
     def run(self, run_id: str) -> RunRow | None:

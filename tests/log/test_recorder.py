@@ -1,6 +1,6 @@
 """Recording: redacted before it is buffered, in order, and in the store in time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -24,6 +24,7 @@ from ledger.errors import BusyError, SequenceConflict
 from ledger.log import recorder as recording
 from ledger.log.memory_store import MemoryStore
 from ledger.log.recorder import RunRecorder
+from ledger.log.store import Erasure
 from tests.log.scripted import ScriptedDialect
 
 OPENED = RunOpened(
@@ -53,10 +54,10 @@ class FailingStore(MemoryStore):
 
     is_busy = False
 
-    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+    def append(self, run_no: int, entries: Sequence[Entry], *, erased: Iterable[Erasure] = ()) -> None:
         if self.is_busy:
             raise BusyError("busy")
-        super().append(run_no, entries)
+        super().append(run_no, entries, erased=erased)
 
 
 @pytest.fixture

@@ -4,22 +4,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
 import pytest
 
 from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER, RUNTIME, Entry
 from ledger.core.merkle import append_leaves, leaf_hash, root
-from ledger.errors import IntegrityError, NotFoundError, SequenceConflict
+from ledger.core.observations import EntriesErased, encode_observation
+from ledger.errors import IntegrityError, NotFoundError, SequenceConflict, UsageError
 from ledger.log.memory_store import MemoryStore
 from ledger.log.sqlite_store import PAGE_ROWS, SqliteStore
-from ledger.log.store import DocumentRow, Store
+from ledger.log.store import DocumentRow, Erasure, Store
 from tests.log.scripted import line, lines, observed, run_row
 
 Reopen: TypeAlias = Callable[[Store], Store]
+Kept: TypeAlias = tuple[Store, Reopen]
 
 
 @pytest.fixture(params=["sqlite", "memory"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, Reopen]]:
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
     """A store, and what a restart makes of it."""
     opened: list[Store] = []
 
@@ -35,7 +38,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store
 
 
 @pytest.fixture
-def store(kept: tuple[Store, Reopen]) -> Store:
+def store(kept: Kept) -> Store:
     return kept[0]
 
 
@@ -141,7 +144,7 @@ def test_a_refused_append_leaves_the_store_usable(store: Store) -> None:
     assert store.size(1) == 2
 
 
-def test_a_run_goes_on_after_a_restart(kept: tuple[Store, Reopen]) -> None:
+def test_a_run_goes_on_after_a_restart(kept: Kept) -> None:
     store, reopen = kept
     run = store.open_run(run_row(), lines(1, 5))
     store.append(run.run_no, lines(6, 11))
@@ -330,3 +333,98 @@ def test_a_document_that_is_not_what_its_digest_says_opens_no_run(store: Store) 
 def test_closing_twice_is_no_error(store: Store) -> None:
     store.close()
     store.close()
+
+
+# ---- erasing ----------------------------------------------------------------------------------------------
+
+
+def account(seq: int, entries: tuple[int, ...]) -> Entry:
+    body = encode_observation(EntriesErased(entries=entries, reason="asked to"))
+    return line(seq, body, origin=OBSERVER, type="ENTRIES_ERASED", stream="")
+
+
+def test_an_erased_entry_keeps_its_columns_and_its_leaf_and_loses_body_and_salt(kept: Kept) -> None:
+    store, reopen = kept
+    run = store.open_run(run_row(), lines(1, 5))
+    before = list(store.entries(run.run_no, salts=True))
+    heads = list(store.heads(run.run_no))
+    assert store.erase(run.run_no, [2, 4], account(6, (2, 4))) == 2
+    store = reopen(store)
+    after = list(store.entries(run.run_no, salts=True))
+    for seq in (2, 4):
+        was = before[seq - 1]
+        assert after[seq - 1] == msgspec.structs.replace(was, body=None, salt=None)
+    assert [after[0], after[2], after[4]] == [before[0], before[2], before[4]]
+    assert list(store.erasures(run.run_no)) == [
+        Erasure(seq=was.seq, leaf=leaf_of(was), erased_by="6") for was in (before[1], before[3])
+    ]
+    assert list(store.erasures(run.run_no, after=2, through=4)) == list(store.erasures(run.run_no))[1:]
+    assert list(store.heads(run.run_no))[:-1] == heads
+    leaves = [*map(leaf_of, before), leaf_of(after[5])]
+    assert list(store.heads(run.run_no))[-1].peaks == append_leaves(b"", 0, leaves)
+
+
+def test_erasing_again_changes_nothing_and_appends_nothing(store: Store) -> None:
+    run = store.open_run(run_row(), lines(1, 3))
+    store.erase(run.run_no, [2], account(4, (2,)))
+    once = list(store.entries(run.run_no)), list(store.erasures(run.run_no))
+    assert store.erase(run.run_no, [2], account(5, (2,))) == 0
+    assert store.erase(run.run_no, [], account(5, ())) == 0
+    assert (list(store.entries(run.run_no)), list(store.erasures(run.run_no))) == once
+    assert store.erase(run.run_no, [2, 3], account(5, (2, 3))) == 1
+    assert [one.erased_by for one in store.erasures(run.run_no)] == ["4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("seqs", "error"), [([1], UsageError), ([2, 1], UsageError), ([9], NotFoundError), ([0], NotFoundError)]
+)
+def test_what_cannot_be_erased_is_refused_and_nothing_changes(
+    store: Store, seqs: list[int], error: type[Exception]
+) -> None:
+    run = store.open_run(run_row(), lines(1, 3))
+    with pytest.raises(error):
+        store.erase(run.run_no, seqs, account(4, tuple(seqs)))
+    assert list(store.entries(run.run_no)) == lines(1, 3)
+    assert not list(store.erasures(run.run_no))
+
+
+def test_erasing_expects_the_next_seq_as_appending_does(store: Store) -> None:
+    run = store.open_run(run_row(), lines(1, 3))
+    with pytest.raises(SequenceConflict):
+        store.erase(run.run_no, [2], account(3, (2,)))
+    with pytest.raises(NotFoundError):
+        store.erase(7, [2], account(3, (2,)))
+    assert list(store.entries(run.run_no)) == lines(1, 3)
+
+
+def test_entries_that_were_erased_elsewhere_come_in_with_their_leaves(store: Store) -> None:
+    run = store.open_run(run_row(), lines(1, 5))
+    before = [leaf_of(entry) for entry in store.entries(run.run_no, salts=True)]
+    store.erase(run.run_no, [2, 5], account(6, (2, 5)))
+    held = list(store.entries(run.run_no, salts=True))
+    erased = list(store.erasures(run.run_no))
+    copy = store.open_run(run_row("run_2"), held[:3], erased=erased[:1])
+    store.append(copy.run_no, held[3:], erased=erased[1:])
+    assert list(store.entries(copy.run_no, salts=True)) == held
+    assert list(store.erasures(copy.run_no)) == erased
+    newest = list(store.heads(copy.run_no))[-1]
+    assert newest.peaks == append_leaves(b"", 0, [*before, leaf_of(held[5])])
+
+
+@pytest.mark.parametrize(
+    ("given", "erased"),
+    [
+        ([line(1), msgspec.structs.replace(line(2), body=None)], []),
+        ([line(1), line(2)], [2]),
+        ([line(1), line(2)], [3]),
+    ],
+)
+def test_an_entry_has_a_body_or_an_erasure(store: Store, given: list[Entry], erased: list[int]) -> None:
+    known = [Erasure(seq=seq, leaf=bytes(32), erased_by="9") for seq in erased]
+    with pytest.raises(IntegrityError):
+        store.open_run(run_row(), given, erased=known)
+    assert store.run("run_1") is None
+
+
+def leaf_of(entry: Entry) -> bytes:
+    return leaf_hash(entry.salt or b"", entry.origin, entry.session, entry.at, entry.body or b"")
