@@ -11,6 +11,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from ledger.core.digests import digest
+from ledger.core.json_reader import printable
+
 By: TypeAlias = Literal["program", "runtime", "store", "owner", "observer"]
 Detail: TypeAlias = Mapping[str, str | int | tuple[str, ...]]
 """Facts that a wording needs, by name."""
@@ -21,6 +24,22 @@ LIST_LIMIT = 100
 
 TEXT_LIMIT = 1000
 """What somebody wrote, such as an error's message, stands in a decision with at most this many characters."""
+
+NAME_LIMIT = 1000
+"""Characters of a name, or a key, that stand in a decision; a checkpoint may name what others also do."""
+
+_DIGEST_SHOWN = 16
+
+
+def show_name(name: str) -> str:
+    """Return a name as decisions show it: printable, and of an over-long one its beginning and a digest.
+
+    Names that differ are shown differently, as far as a digest tells.
+    """
+    if len(name) <= NAME_LIMIT:
+        return printable(name)
+    whole = printable(name)
+    return f"{whole[:NAME_LIMIT]}… ({digest(whole.encode())[: len('sha256:') + _DIGEST_SHOWN]})"
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Set
 import msgspec
 
 from ledger.core.decision import NearMiss
-from ledger.core.json_reader import Json, printable
+from ledger.core.findings import show_name
+from ledger.core.json_reader import Json
 from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.messages import Key, show_key
 from ledger.dialects.collection_profile.state import Report, State
@@ -77,7 +78,7 @@ class Answers:
 
     def report_for(self, gap: Gap) -> int | None:
         """Return the entry of the first report that a gap accounts a key for, None where there is none."""
-        key = gap.message.record_key
+        key = gap.key
         if key is None:
             return None
         for report in self._reports(gap):
@@ -86,7 +87,7 @@ class Answers:
         return None
 
     def _reports(self, gap: Gap) -> Iterator[Report]:
-        state, stream = self._state, gap.message.stream
+        state, stream = self._state, gap.stream
         if gap.parent is not None:
             if (stream, gap.parent) in state.reports:
                 yield state.reports[stream, gap.parent]
@@ -120,16 +121,16 @@ def near_misses(state: State, report: Report, keys: Iterable[Key]) -> Iterator[N
 
 
 def _near_gap(gap: Gap, stream: str, parent: str, key: Key) -> NearMiss:
-    shown, other = show_key(key), gap.message.stream
+    shown, other = show_key(key), gap.stream
     if other != stream:
-        detail = {"stream": printable(other)}
+        detail = {"stream": show_name(other)}
         return NearMiss(code="gap_of_other_stream", entry=gap.entry, key=shown, detail=detail)
     if gap.parent is None:
         return NearMiss(code="gap_names_no_parent", entry=gap.entry, key=shown)
     if gap.parent != parent:
-        detail = {"parent": printable(gap.parent)}
+        detail = {"parent": show_name(gap.parent)}
         return NearMiss(code="gap_names_other_parent", entry=gap.entry, key=shown, detail=detail)
-    if gap.message.record_key != key:
+    if gap.key != key:
         return NearMiss(code="gap_key_of_other_type", entry=gap.entry, key=shown)
     return NearMiss(code="gap_not_listed", entry=gap.entry, key=shown)
 

@@ -6,8 +6,7 @@ It is folded on every way a run can end, and decides nothing.
 from collections.abc import Iterator, Mapping
 
 from ledger.core.decision import Checkpoint, Condition, Coverage, Evidence
-from ledger.core.findings import LIST_LIMIT
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, show_name
 from ledger.dialects.collection_profile.accounting import account
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.messages import StreamEvidence
@@ -95,8 +94,8 @@ def _row(
     required, hydrated, gapped, unaccounted = counts
     checkpoint = checkpoints.get(parent)
     return Coverage(
-        stream=printable(stream),
-        parent=printable(parent),
+        stream=show_name(stream),
+        parent=show_name(parent),
         required=required,
         hydrated=hydrated,
         gapped=gapped,

@@ -1,8 +1,7 @@
 """The decision: fate, checkpoints, outcomes and projections, put together. It only reads the state."""
 
 from ledger.core import decision as d
-from ledger.core.findings import LIST_LIMIT, Violation
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, Violation, show_name
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
 from ledger.dialects.collection_profile.fate import resolve_fate
@@ -61,8 +60,8 @@ def _checkpoint(state: State, stream: str, weighed: Weighed, became: Became) -> 
     covers = state.plan.covers.get(stream, ()) if state.plan else ()
     in_scope = state.plan.streams if state.plan else {}
     return d.Checkpoint(
-        stream=printable(stream),
-        covers=tuple(printable(name) for name in covers if name != stream and name in in_scope),
+        stream=show_name(stream),
+        covers=tuple(show_name(name) for name in covers if name != stream and name in in_scope),
         staged=tuple(entry for entry, _ in staged.entries),
         staged_total=staged.total,
         cursor_entry=staged.cursor_entry,

@@ -8,8 +8,7 @@ from heapq import merge
 from itertools import islice
 
 from ledger.core.decision import Reason
-from ledger.core.findings import LIST_LIMIT
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, show_name
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.rules.coverage import names_any_parent
@@ -36,8 +35,8 @@ class ErasedBehind:
                 everywhere.append(reports)
         self._behind_all = frozenset(entry for entries in everywhere for entry in entries)
         self._first_behind_all = sorted(self._behind_all)[:LIST_LIMIT]
-        self._reporting = frozenset(map(printable, state.erased.reports))
-        self._owing = frozenset(map(printable, state.erased.gaps))
+        self._reporting = frozenset(map(show_name, state.erased.reports))
+        self._owing = frozenset(map(show_name, state.erased.gaps))
 
     def reason(self, checkpoint: str, reasons: tuple[Reason, ...]) -> Reason | None:
         """Return why a checkpoint cannot be decided; None where nothing erased could turn its verdict.
@@ -52,7 +51,7 @@ class ErasedBehind:
         return Reason(
             code="entry_erased",
             clause="log/erasure",
-            stream=printable(checkpoint),
+            stream=show_name(checkpoint),
             entries=tuple(islice(merge(sorted(own), self._first_behind_all), LIST_LIMIT)),
             entries_total=len(own) + len(self._behind_all),
         )
@@ -69,7 +68,7 @@ class ErasedBehind:
             if declared is None or declared.state_stream is None:
                 entries.extend(erased.reports.get(stream, ()))
         for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
-            if printable(stream) in at_fault:
+            if show_name(stream) in at_fault:
                 entries.extend(erased.gaps.get(stream, ()))
             if self._takes_skips:
                 entries.extend(erased.skips.get(stream, ()))

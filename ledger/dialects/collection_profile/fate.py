@@ -6,7 +6,7 @@ these, once checkpoints are known; see ``decide``.
 """
 
 from ledger.core.decision import Cause, NearMiss, Status
-from ledger.core.findings import LIST_LIMIT, By, Detail
+from ledger.core.findings import LIST_LIMIT, By, Detail, show_name
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
@@ -145,7 +145,7 @@ def _reported(state: State) -> Fate:
     if _is_certified(state):
         skips = (number for tally in state.failed_streams.values() for number in tally.first)
         entries = (entry, *sorted(skips)[: LIST_LIMIT - 1])
-        detail: Detail = {"streams": tuple(printable(s) for s in list(state.failed_streams)[:LIST_LIMIT])}
+        detail: Detail = {"streams": tuple(show_name(s) for s in list(state.failed_streams)[:LIST_LIMIT])}
         return Fate(
             "failed",
             _cause("streams_failed", "done/certification/1", entries, "program", detail),
@@ -191,6 +191,6 @@ def _near_certification(state: State) -> list[NearMiss]:
             misses.append(NearMiss(code="skip_names_no_stream", entry=skip.entry))
         elif reason.strip().lower() == STREAM_FAILURE:
             misses.append(
-                NearMiss(code="skip_reason_differs", entry=skip.entry, detail={"reason": printable(reason)})
+                NearMiss(code="skip_reason_differs", entry=skip.entry, detail={"reason": show_name(reason)})
             )
     return misses[:NEAR_MISS_LIMIT]

@@ -8,12 +8,27 @@ from ledger.core.findings import LIST_LIMIT, Fault, Tally
 from ledger.dialects.collection_profile.messages import DetailGap, Key, show_key
 
 
-class Gap(msgspec.Struct, frozen=True):
-    """An accepted DETAIL_GAP; ``parent`` is the boundary that it accounts to, None where there is none."""
+class Gap(msgspec.Struct, frozen=True, gc=False):
+    """What is kept of an accepted DETAIL_GAP; a run may have any number of them.
+
+    Attributes:
+        parent: the boundary that it accounts to, None where there is none.
+    """
 
     entry: int
-    message: DetailGap
+    stream: str
     parent: str | None
+    key: Key | None
+
+
+class GapTold(msgspec.Struct, frozen=True):
+    """A gap, and what its message says besides."""
+
+    gap: Gap
+    message: DetailGap
+
+
+_OWED = Fault(code="restart_gap_pending", clause="restart/3")
 
 
 class Gaps:
@@ -26,37 +41,41 @@ class Gaps:
 
     def __init__(self) -> None:
         self.total = 0
-        self.first: list[Gap] = []
+        self.first: list[GapTold] = []
+        self._boundaries: dict[tuple[str, str | None], tuple[str, str | None]] = {}
         self._counts: dict[str, int] = {}
         self._latest: dict[tuple[str, str | None], int] = {}
         self._backed: dict[tuple[str, str | None], set[Key]] = {}
         self._keyless: dict[tuple[str, str | None], Gap] = {}
-        self._by_key: dict[str, list[Gap]] = {}
+        self._by_key: dict[str, tuple[Gap, ...]] = {}
         self._owed: dict[tuple[str, str | None], Tally] = {}
         self._of_stream: dict[str, list[tuple[str, str | None]]] = {}
         self._of_parent: dict[str | None, list[tuple[str, str | None]]] = {}
 
-    def add(self, gap: Gap) -> None:
-        """Keep a gap."""
-        stream, key = gap.message.stream, gap.message.record_key
-        boundary = (stream, gap.parent)
+    def add(self, entry: int, message: DetailGap, parent: str | None) -> None:
+        """Keep the gap of an entry, and the boundary that it accounts to."""
+        boundary = self._boundaries.setdefault((message.stream, parent), (message.stream, parent))
+        stream, parent = boundary  # one text for all of a boundary
+        key = message.record_key
+        gap = Gap(entry, stream, parent, key)
         self.total += 1
         if len(self.first) < LIST_LIMIT:
-            self.first.append(gap)
+            self.first.append(GapTold(gap, message))
         self._counts[stream] = self._counts.get(stream, 0) + 1
-        self._latest[boundary] = gap.entry
+        self._latest[boundary] = entry
         if boundary not in self._owed:
-            self._owed[boundary] = Tally(Fault(code="restart_gap_pending", clause="restart/3"))
+            self._owed[boundary] = Tally(_OWED)
             self._of_stream.setdefault(stream, []).append(boundary)
-            self._of_parent.setdefault(gap.parent, []).append(boundary)
-        self._owed[boundary].add(gap.entry)
+            self._of_parent.setdefault(parent, []).append(boundary)
+        self._owed[boundary].add(entry)
         if key is None:
             self._keyless.setdefault(boundary, gap)
         else:
             self._backed.setdefault(boundary, set()).add(key)
-            alike = self._by_key.setdefault(show_key(key), [])
+            shown = show_key(key)
+            alike = self._by_key.get(shown, ())
             if len(alike) < LIST_LIMIT:
-                alike.append(gap)
+                self._by_key[shown] = (*alike, gap)
 
     def of_stream(self, stream: str) -> int:
         """Return how many gaps a stream has."""
@@ -74,9 +93,9 @@ class Gaps:
         """Return the first gap of a boundary that names no key."""
         return self._keyless.get((stream, parent))
 
-    def of_key(self, shown: str) -> list[Gap]:
+    def of_key(self, shown: str) -> tuple[Gap, ...]:
         """Return the first hundred gaps, of any stream, whose key is shown like this."""
-        return self._by_key.get(shown, [])
+        return self._by_key.get(shown, ())
 
     def owed(self, streams: Iterable[str], parent: str) -> dict[tuple[str, str | None], Tally]:
         """Return the entries of the gaps of some streams, or under one boundary, in order of the first."""

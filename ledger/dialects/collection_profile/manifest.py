@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ledger.core.findings import LIST_LIMIT, Detail, Fault
+from ledger.core.findings import LIST_LIMIT, Detail, Fault, show_name
 from ledger.core.json_reader import Json, Malformed, msgspec_may_read, printable, read_json
 
 CHILD_STRATEGY = "checkpoint_window"
@@ -131,7 +131,7 @@ def _faults(value: dict[str, Json]) -> Iterator[Fault]:
         if not isinstance(name, str) or not name:
             yield _fault("stream_without_name", "manifest/shape", {"position": position})
         elif name in seen:
-            yield _fault("stream_name_repeated", "manifest/shape", {"stream": printable(name)})
+            yield _fault("stream_name_repeated", "manifest/shape", {"stream": show_name(name)})
         else:
             seen.add(name)
     declared = [s for s in streams if isinstance(s, dict) and isinstance(s.get("name"), str) and s["name"]]
@@ -139,7 +139,7 @@ def _faults(value: dict[str, Json]) -> Iterator[Fault]:
         yield from dependency_faults(stream, seen)
     cycle = dependency_cycle(declared)
     if cycle:
-        yield _fault("dependency_cycle", "manifest/6", {"cycle": tuple(map(printable, cycle[:LIST_LIMIT]))})
+        yield _fault("dependency_cycle", "manifest/6", {"cycle": tuple(map(show_name, cycle[:LIST_LIMIT]))})
 
 
 def binding_faults(value: dict[str, Json]) -> Iterator[Fault]:
@@ -154,7 +154,7 @@ def binding_faults(value: dict[str, Json]) -> Iterator[Fault]:
     for name, binding in bindings.items():
         required = binding.get("required") if isinstance(binding, dict) else "?"
         if required is not None and not isinstance(required, bool):
-            yield _fault("bindings_malformed", "binding/1", {"binding": printable(name)})
+            yield _fault("bindings_malformed", "binding/1", {"binding": show_name(name)})
 
 
 def dependency_faults(stream: dict[str, Json], declared: set[str]) -> Iterator[Fault]:
@@ -163,7 +163,7 @@ def dependency_faults(stream: dict[str, Json], declared: set[str]) -> Iterator[F
     ``state_stream`` and ``parent_streams`` are present when their member is there, even as ``null``.
     """
     name = stream["name"]
-    detail: Detail = {"stream": printable(name)}
+    detail: Detail = {"stream": show_name(name)}
     has_child, has_detail = "state_stream" in stream, "parent_streams" in stream
     parents = _declared_parents(stream)
     if parents is None:
@@ -174,7 +174,7 @@ def dependency_faults(stream: dict[str, Json], declared: set[str]) -> Iterator[F
         yield _fault("parent_is_itself", "manifest/1", detail)
     for parent in dict.fromkeys(parents):
         if parent not in declared:
-            yield _fault("parent_undeclared", "manifest/2", {**detail, "parent": printable(parent)})
+            yield _fault("parent_undeclared", "manifest/2", {**detail, "parent": show_name(parent)})
     if has_detail and len(set(stream["parent_streams"])) != len(stream["parent_streams"]):
         yield _fault("parent_repeated", "manifest/3", detail)
     if has_child and has_detail:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from ledger.core.json_reader import Malformed, printable
+from ledger.core.findings import show_name
+from ledger.core.json_reader import Malformed
 
 
 class Key(NamedTuple):
@@ -25,7 +26,7 @@ class Key(NamedTuple):
 
 def show_key(key: Key) -> str:
     """Return a key as decisions print it."""
-    return printable(key.text)
+    return show_name(key.text)
 
 
 InteractionKind: TypeAlias = Literal["credentials", "otp", "manual_action"]

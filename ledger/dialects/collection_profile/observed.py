@@ -4,7 +4,7 @@ import msgspec
 
 from ledger.core import observations as o
 from ledger.core.entries import Entry
-from ledger.core.findings import By, Fault
+from ledger.core.findings import By, Fault, show_name
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.program_lines import first_fault
 from ledger.dialects.collection_profile.runtime_lines import refuse
@@ -152,7 +152,10 @@ def on_records_rejected(state: State, entry: Entry, rejected: o.RecordsRejected)
     if plan is not None and rejected.count > 0:
         plan.rejected += rejected.count
     fault = Fault(
-        code="records_rejected", clause="record/store", by="store", detail={"stream": rejected.stream}
+        code="records_rejected",
+        clause="record/store",
+        by="store",
+        detail={"stream": show_name(rejected.stream)},
     )
     state.note(fault, entry.seq)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
-from ledger.core.findings import LIST_LIMIT, Detail
+from ledger.core.findings import LIST_LIMIT, Detail, show_name
 from ledger.core.json_reader import printable
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
 from ledger.dialects.collection_profile.fate import Fate
@@ -86,9 +86,9 @@ def sum_up(state: State, weighed: Mapping[str, Weighed], became: Mapping[str, Be
         staged=len(weighed),
         eligible=sum(w.verdict == "commit" for w in weighed.values()),
         committed=len(committed),
-        committed_streams=tuple(map(printable, committed)),
-        failed_stream=printable(failed[0]) if failed else None,
-        not_attempted=tuple(printable(s) for s, one in became.items() if one.outcome == "not_attempted"),
+        committed_streams=tuple(map(show_name, committed)),
+        failed_stream=show_name(failed[0]) if failed else None,
+        not_attempted=tuple(show_name(s) for s, one in became.items() if one.outcome == "not_attempted"),
     )
 
 
@@ -159,12 +159,12 @@ def _commit_details(state: State, entry: int, event: CheckpointCommitted) -> Ite
         yield _differs("committed_other_cursor", "eligible/4", event.stream, staged.cursor_entry, entry)
     namespace = state.opened.namespace if state.opened is not None else None
     if event.namespace != namespace:
-        detail = {"namespace": printable(event.namespace or "null")}
+        detail = {"namespace": show_name(event.namespace or "null")}
         yield _differs("committed_in_other_namespace", "runtime/7", event.stream, entry, detail=detail)
 
 
 def _differs(
     code: str, clause: str, stream: str | None, *entries: int, detail: Detail | None = None
 ) -> Discrepancy:
-    shown = printable(stream) if stream is not None else None
+    shown = show_name(stream) if stream is not None else None
     return Discrepancy(code=code, clause=clause, stream=shown, entries=entries, detail=detail or {})

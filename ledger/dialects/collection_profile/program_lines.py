@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable
 
 from ledger.core.ecmascript import INHERITED_NAMES
 from ledger.core.entries import PROGRAM, Entry
-from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally
-from ledger.core.json_reader import Malformed, printable
+from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, show_name
+from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
-from ledger.dialects.collection_profile.gaps import Gap
 from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
@@ -39,7 +38,7 @@ def on_record(state: State, entry: Entry, message: m.Record) -> None:
         return
     plan = state.plan.streams.get(message.stream)
     if plan is None:
-        detail = {"stream": printable(message.stream)}
+        detail = {"stream": show_name(message.stream)}
         refuse_record(state, entry, None, Fault(code="record_out_of_scope", clause="scope/1", detail=detail))
         return
     plan.emitted += 1
@@ -91,7 +90,7 @@ def on_skip_result(state: State, entry: Entry, message: m.SkipResult) -> None:
         fault = Fault(code="covers_failed_stream", clause="eligible/1")
         state.failed_streams.setdefault(message.stream, Tally(fault)).add(entry.seq)
     if message.reason == "scope_not_supported":
-        detail = {"stream": printable(message.stream or "")}
+        detail = {"stream": show_name(message.stream or "")}
         state.note(Fault(code="scope_not_supported", clause="scope/4", detail=detail), entry.seq)
 
 
@@ -113,7 +112,7 @@ def end_on_surplus_report(state: State, entry: int, stream: str) -> None:
     if not erased or state.plan is None:
         return
     if len(erased) + state.reports_read.get(stream, 0) > boundaries_in_scope(state, state.plan, stream):
-        detail = {"stream": printable(stream)}
+        detail = {"stream": show_name(stream)}
         state.violate(entry, Fault(code="coverage_reported_too_often", clause="coverage/once", detail=detail))
 
 
@@ -126,7 +125,7 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
         declared = state.plan.declared(message.stream) if state.plan else None
         parents = declared.parents if declared else ()
         parent = parents[0] if len(parents) == 1 and not gaps_span_boundaries(state, message.stream) else None
-    state.gaps.add(Gap(entry.seq, message, parent))
+    state.gaps.add(entry.seq, message, parent)
 
 
 def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:
@@ -204,7 +203,7 @@ def misshapen_fault(message: m.Misshapen) -> Fault:
     """Return the fault of a misshapen message."""
     detail = {"type": message.type, "member": message.member, "expected": message.expected}
     if message.stream:
-        detail["stream"] = printable(message.stream)
+        detail["stream"] = show_name(message.stream)
     if message.type == "":
         return Fault(code="line_is_no_message", clause=message.clause, detail=detail)
     code = "member_missing" if message.expected == "present" else "member_invalid"

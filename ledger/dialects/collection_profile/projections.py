@@ -6,7 +6,7 @@ That is its end, records, skips, gaps, questions, recovery, findings, and what i
 from collections.abc import Iterator
 
 from ledger.core import decision as d
-from ledger.core.findings import LIST_LIMIT, TEXT_LIMIT, Finding
+from ledger.core.findings import LIST_LIMIT, TEXT_LIMIT, Finding, show_name
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.accounting import Answers
 from ledger.dialects.collection_profile.fate import Fate
@@ -37,7 +37,7 @@ def project_records(state: State) -> Iterator[d.Records]:
     for name, plan in state.plan.streams.items() if state.plan else ():
         if plan.emitted or plan.rejected:
             yield d.Records(
-                stream=printable(name),
+                stream=show_name(name),
                 emitted=plan.emitted,
                 accepted=plan.accepted,
                 discarded=plan.discarded,
@@ -58,12 +58,11 @@ def project_skips(state: State) -> Iterator[d.SkipShown]:
 def project_gaps(state: State) -> Iterator[d.GapShown]:
     """Yield the first hundred gaps, each with the report that lists its key, if one does."""
     answers = Answers(state)
-    for gap in state.gaps.first:
-        message = gap.message
+    for gap, message in ((told.gap, told.message) for told in state.gaps.first):
         yield d.GapShown(
             entry=gap.entry,
-            stream=printable(message.stream),
-            parent=printable(gap.parent) if gap.parent is not None else None,
+            stream=show_name(message.stream),
+            parent=show_name(gap.parent) if gap.parent is not None else None,
             record_key=show_key(message.record_key) if message.record_key is not None else None,
             reason=printable(message.reason)[:TEXT_LIMIT] if message.reason is not None else None,
             retryable=message.retryable,
@@ -142,7 +141,7 @@ def _skip(skip: Skip, newest: bool) -> d.SkipShown:
     hint, slice_ = message.recovery_hint, message.continuation
     return d.SkipShown(
         entry=skip.entry,
-        stream=printable(message.stream) if message.stream is not None else None,
+        stream=show_name(message.stream) if message.stream is not None else None,
         reason=printable(message.reason)[:TEXT_LIMIT] if message.reason is not None else None,
         recovery_hint=d.HintShown(action=hint.action, retryable=hint.retryable) if hint else None,
         continuation=d.ContinuationShown(

@@ -11,7 +11,10 @@ from ledger.core.entries import OBSERVER, Entry
 from ledger.core.json_reader import Json, Malformed, printable, read_json
 
 WIDTH = 200
-"""Longest value told, in characters."""
+"""Longest value told, and longest name, in characters."""
+
+MEMBERS = 20
+"""Members that are told of what may have any number of them."""
 
 _TELLING: Mapping[str, tuple[str, ...]] = {
     "RECORD": ("stream", "key", "op"),
@@ -52,7 +55,8 @@ def tell(entry: Entry) -> Mapping[str, str]:
 def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
     if entry.origin == OBSERVER:
         names = _OBSERVED.get(entry.type) or [name for name in value if name != "type"]
-        yield from ((printable(name), _show(value[name])) for name in names if name in value)
+        told = [name for name in names if name in value]
+        yield from ((_shorten(name), _show(value[name])) for name in told[:MEMBERS])
         return
     for path in _TELLING.get(str(value.get("type")), ()):
         member = _follow(value, path.lstrip("#"))
@@ -60,8 +64,8 @@ def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
             yield path.lstrip("#"), str(len(member)) if _counts(path, member) else _show(member)
     data = value.get("data")
     if value.get("type") == "RECORD" and isinstance(data, dict):
-        told = ((name, member) for name, member in data.items() if name.endswith(("status", "error")))
-        yield from ((f"data.{printable(name)}", _show(member)) for name, member in told if member is not None)
+        told = [name for name in data if name.endswith(("status", "error")) and data[name] is not None]
+        yield from ((f"data.{_shorten(name)}", _show(data[name])) for name in told[:MEMBERS])
 
 
 def _follow(value: Json, path: str) -> Json:

@@ -7,8 +7,7 @@ import msgspec
 
 from ledger.core.decision import Reason, Verdict
 from ledger.core.ecmascript import is_array_index
-from ledger.core.findings import LIST_LIMIT
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, show_name
 from ledger.dialects.collection_profile.erasure import ErasedBehind
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
@@ -94,7 +93,7 @@ def _after(refused: str, refusal: Reason) -> Reason:
     return Reason(
         code="after_refused_checkpoint",
         clause="eligible/5",
-        stream=printable(refused),
+        stream=show_name(refused),
         entries=refusal.entries,
         entries_total=refusal.entries_total,
     )

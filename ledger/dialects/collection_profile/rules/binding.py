@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from ledger.core.findings import Fault, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, rule, show_name
 from ledger.core.observations import Offered
 from ledger.dialects.collection_profile.manifest import Manifest
 
@@ -20,7 +19,7 @@ def bindings_are_offered(manifest: Manifest, offered: Offered) -> Iterator[Fault
     for name in manifest.required_bindings:
         if name not in offered.bindings:
             yield Fault(
-                code="binding_missing", clause="binding/1", by="runtime", detail={"binding": printable(name)}
+                code="binding_missing", clause="binding/1", by="runtime", detail={"binding": show_name(name)}
             )
 
 
@@ -33,7 +32,7 @@ def every_binding_is_offered(manifest: Manifest, offered: Offered) -> Iterator[F
     for name in manifest.bindings:
         if name not in offered.bindings:
             yield Fault(
-                code="binding_missing", clause="binding/1", by="runtime", detail={"binding": printable(name)}
+                code="binding_missing", clause="binding/1", by="runtime", detail={"binding": show_name(name)}
             )
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from ledger.core.decision import Status
-from ledger.core.findings import Fault, Tally, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
 from ledger.dialects.collection_profile.manifest import ManifestStream
 from ledger.dialects.collection_profile.messages import DetailCoverage, Key, show_key
@@ -56,7 +55,7 @@ def boundary_is_in_scope(state: State, message: DetailCoverage) -> Fault | None:
     return Fault(
         code="stream_out_of_scope",
         clause="coverage/state_stream",
-        detail={"stream": printable(message.state_stream)},
+        detail={"stream": show_name(message.state_stream)},
     )
 
 
@@ -149,7 +148,7 @@ def _first_not_required(message: DetailCoverage, members: tuple[str, ...]) -> Fa
 def _fault(
     code: str, clause: str, message: DetailCoverage, *, entries: tuple[int, ...] = (), **more: str
 ) -> Fault:
-    detail = {"stream": printable(message.stream), "parent": printable(message.state_stream), **more}
+    detail = {"stream": show_name(message.stream), "parent": show_name(message.state_stream), **more}
     return Fault(code=code, clause=clause, detail=detail, entries=entries)
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from ledger.core.decision import Status
-from ledger.core.findings import Fault, Tally, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.core.observations import ProgramExited
 from ledger.dialects.collection_profile.messages import Done
 from ledger.dialects.collection_profile.state import State
@@ -65,6 +64,6 @@ def success_names_no_failed_stream(state: State, status: Status) -> Iterator[Tal
     Reading: the skip has no effect on a success, and is shown.
     """
     for stream, failed in state.failed_streams.items() if status == "succeeded" else ():
-        detail = {"stream": printable(stream)}
+        detail = {"stream": show_name(stream)}
         clause = "done/certification/2"
         yield failed.retold(Fault(code="failed_stream_in_success", clause=clause, detail=detail))

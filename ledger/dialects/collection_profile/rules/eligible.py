@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ledger.core.decision import Reason
-from ledger.core.findings import LIST_LIMIT, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, rule, show_name
 from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT, account, near_misses
 from ledger.dialects.collection_profile.messages import show_key
 from ledger.dialects.collection_profile.plan import Plan
@@ -44,7 +43,7 @@ def _failed(state: State, covered: Iterable[str]) -> Iterator[Reason]:
             yield Reason(
                 code="covers_failed_stream",
                 clause="eligible/2",
-                stream=printable(stream),
+                stream=show_name(stream),
                 entries=tuple(tally.first),
                 entries_total=tally.total,
             )
@@ -74,7 +73,7 @@ def every_parent_was_reported(state: State, plan: Plan, checkpoint: str) -> Iter
             and stream in plan.streams
             and (stream, checkpoint) not in state.reports
         ):
-            yield Reason(code="coverage_missing", clause="precedence/2", stream=printable(stream))
+            yield Reason(code="coverage_missing", clause="precedence/2", stream=show_name(stream))
 
 
 def shortfall(state: State, report: Report, code: str, clause: str) -> Reason | None:
@@ -85,7 +84,7 @@ def shortfall(state: State, report: Report, code: str, clause: str) -> Reason | 
     return Reason(
         code=code,
         clause=clause,
-        stream=printable(report.message.stream),
+        stream=show_name(report.message.stream),
         keys=tuple(show_key(key) for key in keys[:LIST_LIMIT]),
         keys_total=len(keys),
         entries=(report.entry,),

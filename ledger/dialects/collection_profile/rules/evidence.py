@@ -4,8 +4,7 @@ Rules 1, 2 and 4 are asked in part by the shape of the message and by its scope;
 the counts were taken, whether a boundary was walked) is never asked.
 """
 
-from ledger.core.findings import Detail, Fault, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Detail, Fault, rule, show_name
 from ledger.dialects.collection_profile.messages import StreamEvidence
 from ledger.dialects.collection_profile.state import State
 
@@ -27,7 +26,7 @@ def outcomes_add_up(state: State, message: StreamEvidence) -> Fault | None:
     if total == message.considered:
         return None
     detail: Detail = {
-        "stream": printable(message.stream),
+        "stream": show_name(message.stream),
         "considered": message.considered,
         "outcomes": total,
     }
@@ -60,4 +59,4 @@ def evidence_agrees_with_counts(state: State, message: StreamEvidence) -> Fault 
 
 
 def _fault(code: str, clause: str, message: StreamEvidence, entries: tuple[int, ...] = ()) -> Fault:
-    return Fault(code=code, clause=clause, detail={"stream": printable(message.stream)}, entries=entries)
+    return Fault(code=code, clause=clause, detail={"stream": show_name(message.stream)}, entries=entries)

@@ -1,7 +1,6 @@
 """DETAIL_GAP: one detail that could not be fetched and is owed."""
 
-from ledger.core.findings import Fault, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, rule, show_name
 from ledger.dialects.collection_profile.messages import DetailGap
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.values import is_trimmed
@@ -20,6 +19,6 @@ def key_has_no_space_around(state: State, message: DetailGap) -> Fault | None:
         "type": "DETAIL_GAP",
         "member": "record_key",
         "expected": "trimmed_string",
-        "stream": printable(message.stream),
+        "stream": show_name(message.stream),
     }
     return Fault(code="member_invalid", clause="gap/record_key", detail=detail)

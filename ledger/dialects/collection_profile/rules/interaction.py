@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from ledger.core.decision import Status
-from ledger.core.findings import Fault, Tally, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.dialects.collection_profile.messages import Interaction, InteractionResponse
 from ledger.dialects.collection_profile.state import State
 
@@ -17,7 +16,7 @@ def interactive_was_offered(state: State, message: Interaction) -> Fault | None:
     """
     if interaction_is_offered(state):
         return None
-    detail = {"request_id": printable(message.request_id)}
+    detail = {"request_id": show_name(message.request_id)}
     return Fault(code="interaction_not_offered", clause="interaction/binding", detail=detail)
 
 
@@ -36,7 +35,7 @@ def answer_was_asked_for(state: State, message: InteractionResponse) -> Fault | 
     pending = state.pending
     if pending is not None and (pending.message is None or pending.message.request_id == message.request_id):
         return None
-    detail = {"request_id": printable(message.request_id)}
+    detail = {"request_id": show_name(message.request_id)}
     return Fault(code="answer_not_asked_for", clause="session/response", by="runtime", detail=detail)
 
 

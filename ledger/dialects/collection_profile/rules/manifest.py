@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from ledger.core.findings import Fault, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, rule, show_name
 from ledger.dialects.collection_profile.manifest import CHILD_STRATEGY, DETAIL_STRATEGY, Manifest
 
 STRATEGIES = (
@@ -26,5 +25,5 @@ def strategies_are_known(manifest: Manifest) -> Iterator[Fault]:
         strategy = stream.coverage_strategy
         if strategy is not None and strategy not in STRATEGIES:
             yield Fault(
-                code="strategy_unknown", clause="manifest/7", detail={"stream": printable(stream.name)}
+                code="strategy_unknown", clause="manifest/7", detail={"stream": show_name(stream.name)}
             )

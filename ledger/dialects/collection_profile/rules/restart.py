@@ -6,8 +6,7 @@ Condition 1, that the controller was lost, is what brings a run here; see ``fate
 from collections.abc import Iterator
 
 from ledger.core.decision import Reason
-from ledger.core.findings import LIST_LIMIT, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import LIST_LIMIT, rule, show_name
 from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.rules.eligible import shortfall
 from ledger.dialects.collection_profile.state import State
@@ -58,7 +57,7 @@ def _reason(code: str, clause: str, stream: str, entries: list[int], total: int)
     return Reason(
         code=code,
         clause=clause,
-        stream=printable(stream),
+        stream=show_name(stream),
         entries=tuple(entries[:LIST_LIMIT]),
         entries_total=total,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.core.decision import Status
 from ledger.core.ecmascript import number_to_string, time_value
-from ledger.core.findings import Fault, Tally, rule
+from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.core.instants import read_instant, to_milliseconds
 from ledger.core.json_reader import Json, is_number, json_type, printable
 from ledger.dialects.collection_profile.decode import record_value
@@ -27,7 +27,7 @@ def names_stream_in_scope(clause: str) -> MessageRule:
         """The stream that the message names, if any, is in the run's scope."""
         if message.stream is None or is_in_scope(state, message.stream):
             return None
-        return Fault(code="stream_out_of_scope", clause=clause, detail={"stream": printable(message.stream)})
+        return Fault(code="stream_out_of_scope", clause=clause, detail={"stream": show_name(message.stream)})
 
     return stream_in_scope
 
@@ -56,7 +56,7 @@ def within_resources(plan: StreamPlan, record: Record) -> Fault | None:
     key = canonical_key(record.key)
     if plan.resources is None or key in plan.resources:
         return None
-    return _fault("record_outside_resources", "scope/2", plan, {"key": printable(key)})
+    return _fault("record_outside_resources", "scope/2", plan, {"key": show_name(key)})
 
 
 @rule("scope/2", needs="resources")
@@ -84,7 +84,7 @@ def no_extra_field(plan: StreamPlan, record: Record) -> Fault | None:
     if plan.fields is None or record.data is None or record.data.keys() <= plan.fields:
         return None
     extra = next(name for name in record.data if name not in plan.fields)
-    return _fault("record_with_extra_field", "scope/3", plan, {"field": printable(extra)})
+    return _fault("record_with_extra_field", "scope/3", plan, {"field": show_name(extra)})
 
 
 @rule("scope/2", needs="time_range")
@@ -139,12 +139,12 @@ def _milliseconds(value: Json) -> int | None:
 def _out_of_range(plan: StreamPlan, field: str, why: str, value: Json) -> Fault:
     shown = printable(value)[:80] if isinstance(value, str) else json_type(value)
     return _fault(
-        "record_outside_time_range", "scope/2", plan, {"field": printable(field), "why": why, "value": shown}
+        "record_outside_time_range", "scope/2", plan, {"field": show_name(field), "why": why, "value": shown}
     )
 
 
 def _fault(code: str, clause: str, plan: StreamPlan, detail: dict[str, str]) -> Fault:
-    return Fault(code=code, clause=clause, detail={"stream": printable(plan.declared.name), **detail})
+    return Fault(code=code, clause=clause, detail={"stream": show_name(plan.declared.name), **detail})
 
 
 @rule("scope/4")
@@ -157,6 +157,6 @@ def skipped_scope_sends_nothing(state: State, status: Status) -> Iterator[Tally]
         plan = state.plan.streams.get(name) if state.plan is not None and name is not None else None
         is_late = plan is not None and plan.last_record > skip.entry
         if skip.message.reason == "scope_not_supported" and plan is not None and is_late:
-            detail = {"stream": printable(plan.declared.name)}
+            detail = {"stream": show_name(plan.declared.name)}
             fault = Fault(code="record_after_scope_skip", clause="scope/4", detail=detail)
             yield Tally(fault, skip.entry, plan.last_record)

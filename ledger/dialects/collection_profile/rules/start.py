@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from ledger.core.decision import Reason
-from ledger.core.findings import Detail, Fault, rule
+from ledger.core.findings import Detail, Fault, rule, show_name
 from ledger.core.instants import read_instant
-from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.messages import ScopeStream
 from ledger.dialects.collection_profile.ruleset import Asked
 from ledger.dialects.collection_profile.state import State
@@ -68,7 +67,7 @@ def required_bindings_are_described(asked: Asked) -> Iterator[Fault]:
         descriptor = asked.start.bindings.get(name)
         wanted = _DESCRIPTOR_MEMBERS.get(name, ())
         if descriptor is None or any(descriptor.get(member) is None for member in wanted):
-            detail: Detail = {"binding": printable(name)}
+            detail: Detail = {"binding": show_name(name)}
             yield Fault(code="binding_not_described", clause="start/bindings", by="runtime", detail=detail)
 
 
@@ -93,7 +92,7 @@ def checkpoint_is_within_grant(state: State, checkpoint: str) -> Reason | None:
     return Reason(
         code="checkpoint_beyond_grant",
         clause="runtime/11",
-        stream=printable(checkpoint),
+        stream=show_name(checkpoint),
         entries=(state.staged[checkpoint].cursor_entry,),
         entries_total=1,
     )
@@ -103,7 +102,7 @@ def start_findings(asked: Asked, run_id: str) -> Iterator[Fault]:
     """Yield what is odd about a START without refusing the run."""
     manifest, trigger, start = asked.manifest, asked.trigger, asked.start
     if start.run_id != run_id:
-        detail: Detail = {"run_id": printable(start.run_id)}
+        detail: Detail = {"run_id": show_name(start.run_id)}
         yield Fault(code="run_id_differs", clause="start/run_id", by="runtime", detail=detail)
     if trigger.kind == "single_use" and start.state is not None:
         yield _fault("state_for_single_use", "runtime/7")
@@ -118,5 +117,5 @@ def start_findings(asked: Asked, run_id: str) -> Iterator[Fault]:
 
 
 def _fault(code: str, clause: str, stream: ScopeStream | None = None) -> Fault:
-    detail: Detail = {"stream": printable(stream.name)} if stream else {}
+    detail: Detail = {"stream": show_name(stream.name)} if stream else {}
     return Fault(code=code, clause=clause, by="runtime", detail=detail)

@@ -1,7 +1,6 @@
 """STATE: a checkpoint, and which streams are one."""
 
-from ledger.core.findings import Fault, rule
-from ledger.core.json_reader import printable
+from ledger.core.findings import Fault, rule, show_name
 from ledger.dialects.collection_profile.messages import State as StateMessage
 from ledger.dialects.collection_profile.state import State
 
@@ -14,7 +13,7 @@ def cursor_is_an_object(state: State, message: StateMessage) -> Fault | None:
     """
     if isinstance(message.cursor, dict):
         return None
-    detail = {"type": "STATE", "member": "cursor", "expected": "object", "stream": printable(message.stream)}
+    detail = {"type": "STATE", "member": "cursor", "expected": "object", "stream": show_name(message.stream)}
     return Fault(code="member_invalid", clause="state/cursor", detail=detail)
 
 
@@ -37,5 +36,5 @@ def stream_is_a_checkpoint(state: State, message: StateMessage) -> Fault | None:
         return None
     if state.plan is None or message.stream in state.plan.covers:
         return None
-    detail = {"stream": printable(message.stream)}
+    detail = {"stream": show_name(message.stream)}
     return Fault(code="state_of_no_checkpoint", clause="state/stream", detail=detail)
