@@ -26,12 +26,12 @@ from typing import NoReturn
 import typer
 
 from cli.page import visible
+from cli.signals import INTERRUPTED, Ended, end_by
 from ledger.errors import InputError, LedgerError
 
 YES = 0
 NO = 1
 BUG = 70
-INTERRUPTED = 130
 
 
 def say(text: str) -> None:
@@ -46,7 +46,9 @@ def exits() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except typer.Abort:
+    except typer.Abort as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):  # at a question; an end of input is a no
+            _stop(INTERRUPTED, "interrupted")
         raise
     except typer.Exit as stop:
         _stop(stop.exit_code)
@@ -59,6 +61,8 @@ def exits() -> Iterator[None]:
         _stop(error.exit_status, str(error))
     except KeyboardInterrupt:
         _stop(INTERRUPTED, "interrupted")
+    except Ended as end:
+        end_by(end.number)
     except BrokenPipeError:  # whoever read our output has seen enough
         let_go_of_stdout()
         _stop(YES)

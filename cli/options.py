@@ -20,6 +20,7 @@ import typer
 
 from cli.exits import exits
 from cli.page import Page
+from cli.signals import unwinding
 
 DEFAULT_LEDGER = Path("ledger.db")
 
@@ -130,7 +131,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     def run(ctx: typer.Context, **given: Any) -> None:
         after = Given(**{name: given.pop(name) for name in _OPTIONS})
-        with exits():
+        with exits(), unwinding():
             function(common=resolve(_joined(ctx.obj or Given(), after)), **given)
 
     own = inspect.signature(function, eval_str=True).parameters

@@ -1,11 +1,8 @@
 """Every row of the table of exit statuses, and that nothing else happens: no traceback, no other status."""
 
-import os
 import re
-import signal
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -251,27 +248,7 @@ def test_every_error_of_ours_has_a_status_of_the_table(
     assert capsys.readouterr().err == "runledger: expected \\u001b[2J, found something else\n"
 
 
-# 130: interrupted.
-
-
-def test_130_is_an_interrupt_of_a_long_import_and_the_same_import_again_completes_it(tmp_path: Path) -> None:
-    lines = said(*(record("messages", f"msg_{number}", text="x" * 100) for number in range(60_000)))
-    transcript = write(tmp_path / "long.jsonl", *start(), *lines)
-    words = ["-l", str(tmp_path / "ledger.db"), "import", str(transcript)]
-    process = subprocess.Popen(
-        [*COMMAND, *words], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with process:
-        while not (tmp_path / "ledger.db").exists():
-            assert process.poll() is None
-            time.sleep(0.01)
-        time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (130, b"", b"runledger: interrupted\n")
-    again = run(*words)
-    assert again.status == 0
-    assert f"{60_000 + 3}" in again.out
+# 130: interrupted; tests/cli/test_signals.py has the rest.
 
 
 def test_130_is_an_interrupt_before_there_is_anything_to_do(capsys: pytest.CaptureFixture[str]) -> None:
@@ -372,19 +349,3 @@ def test_an_output_of_few_letters_spells_out_the_others(samples: Path, encoding:
 def test_a_locale_of_ascii_is_enough(samples: Path) -> None:
     done = run("-l", samples, "log", "@latest", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert (done.status, done.err) == (0, "")
-
-
-def test_a_signal_to_end_ends_it_without_a_word(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "manifest", "check", "-"],
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        time.sleep(0.5)
-        os.kill(process.pid, signal.SIGTERM)
-        _, told = process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGTERM
-    assert told == b""
