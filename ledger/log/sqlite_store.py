@@ -29,7 +29,9 @@ from ledger.log.batches import (
     grown_peaks,
     prepare,
 )
+from ledger.log.caches import clear_caches
 from ledger.log.connecting import connect
+from ledger.log.remains import empty_wal, may_have_remains
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import DAMAGED, translated
 from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
@@ -127,6 +129,7 @@ class SqliteStore:
             wanted = check_erasable(f"{self._path}: run number {run_no}", seqs, size)
             erased = sum(self._erase(run_no << SEQ_BITS, seq, account.seq) for seq in wanted)
             if erased:
+                clear_caches(self._connection, run_no)
                 self._keep(run_no, prepare([account]), size, peaks)
         return erased
 
@@ -140,13 +143,11 @@ class SqliteStore:
     def scrub(self) -> None:
         with translated(self._path):
             try:
-                # Deleting overwrites what it deletes, but moving rows between pages leaves copies behind.
-                self._connection.execute("VACUUM")
-                busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                if may_have_remains(self._connection, self._path):
+                    self._connection.execute("VACUUM")
+                    empty_wal(self._connection)
             except sqlite3.OperationalError as error:
                 raise _unscrubbed(self._path, error) from error
-        if busy:
-            raise _unscrubbed(self._path, None)
 
     def _head(self, run_no: int, first: int) -> tuple[int, bytes]:
         """Return the size and the peaks of a run that is to grow by an entry of this number."""
@@ -340,11 +341,10 @@ class SqliteStore:
             return self._connection.execute(sql, values).fetchall()
 
 
-def _unscrubbed(path: str, error: sqlite3.OperationalError | None) -> LedgerError:
+def _unscrubbed(path: str, error: sqlite3.OperationalError) -> LedgerError:
     """Return the error of a scrubbing that did not end; what was erased is erased in any case."""
     gone = "what was erased is gone from the log, yet its bytes may still be in"
-    code = sqlite3.SQLITE_BUSY if error is None else error.sqlite_errorcode & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BusyError(
             f"{path}: {gone} {Path(path).name}-wal and in free space of the file, as another process has "
             "the ledger open; end it, and run the same erase again"

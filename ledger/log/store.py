@@ -135,9 +135,9 @@ class Store(Protocol):
     def erase(self, run_no: int, seqs: Iterable[int], account: Entry) -> int:
         """Take the bodies and salts out of entries, and append the account of it, in one transaction.
 
-        The leaves stay, so that the run's tree is what it was. What is erased already is passed over; where
-        nothing is left to erase, nothing is appended. Until :meth:`scrub` the store's files may still hold
-        the bytes.
+        The leaves stay, so that the run's tree is what it was. What was cached of the run is dropped. What is
+        erased already is passed over; where nothing is left to erase, nothing is appended. Until
+        :meth:`scrub` the store's files may still hold the bytes.
 
         Args:
             run_no: the run.
@@ -155,7 +155,7 @@ class Store(Protocol):
         ...
 
     def scrub(self) -> None:
-        """Leave in the store's files nothing of what was erased; rewrites them.
+        """Leave in the store's files nothing of what was erased, by whomever; rewrites them where it must.
 
         Raises:
             BusyError: others kept it from finishing; says what is left, and to do.

@@ -89,10 +89,10 @@ def test_salts_of_erased_entries_are_in_no_file(store: SqliteStore, tmp_path: Pa
 
 
 def test_a_reader_that_stays_keeps_the_bytes_and_the_error_says_where(
-    store: SqliteStore, tmp_path: Path
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ledger.log.transactions.BUSY_SECONDS", 0.1)
     sizes = grown(store, random.Random(5), runs=2)
-    store._connection.execute("PRAGMA busy_timeout = 100")
     with closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchone()
