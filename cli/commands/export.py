@@ -20,7 +20,11 @@ EXAMPLES = """Examples:
 
   runledger export @latest -
 
+  runledger export run_1 run_1.jsonl.zst
+
   runledger export run_1 run_2 transcripts/"""
+
+FILE_ENDINGS = (".jsonl", ".gz", ".zst")
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_STEM = 200
@@ -32,14 +36,15 @@ def export(
         list[str],
         typer.Argument(
             metavar="RUN... [DEST]",
-            help="Runs, then a folder, a name that ends in .jsonl, or - for stdout. [default: this folder]",
+            help="Runs, then a folder, a name that ends in .jsonl, .gz or .zst, or - for stdout. "
+            "[default: this folder]",
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write runs as transcripts; importing one again gives the same log, byte for byte."""
     names, dest = split_dest(runs_and_dest)
-    is_one_file = dest == "-" or dest.endswith(".jsonl")
+    is_one_file = dest == "-" or dest.endswith(FILE_ENDINGS)
     with open_ledger(common) as store:
         runs = list({run.run_no: run for run in (find_run(store, name) for name in names)}.values())
         if is_one_file and len(runs) > 1:
@@ -56,9 +61,9 @@ def export(
 
 
 def split_dest(words: list[str]) -> tuple[list[str], str]:
-    """Tell the runs from the destination: the last word is one if it is ``-``, a folder or a ``.jsonl``."""
+    """Tell the runs from the destination: the last word is one if it is ``-``, a folder or a file's name."""
     last = words[-1]
-    is_dest = last == "-" or last.endswith((".jsonl", "/")) or Path(last).is_dir()
+    is_dest = last == "-" or last.endswith((*FILE_ENDINGS, "/")) or Path(last).is_dir()
     if len(words) > 1 and is_dest:
         return words[:-1], last
     return words, "."
@@ -73,15 +78,20 @@ def file_name(run_id: str) -> str:
 def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> None:
     """Write a run to a file: all of it under a temporary name, then in place at once.
 
+    A name that ends in ``.gz`` or ``.zst`` is packed; the same run is packed into the same bytes.
+
     Raises:
         UsageError: the file is there already, and it was not to be written over.
         DiskError: the file system refused.
     """
+    from ledger.exchange.packing import Packing, packed
+
+    packing = next((one for one in Packing if one and path.name.endswith(one)), Packing.PLAIN)
     partial = path.with_name(f".runledger-{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as out:
-            _export(store, run, out)
+        with partial.open("wb") as out, packed(out, packing) as packer:
+            _export(store, run, packer)
         _check_free(path, [path], force=force)  # again: somebody may have made it meanwhile
         partial.replace(path)
     except OSError as error:

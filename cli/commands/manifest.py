@@ -1,18 +1,17 @@
 """``runledger manifest``: hold a manifest against its rules, before any run."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from cli.documents import read_document
 from cli.exits import NO, say
 from cli.options import Common, Output, command, examples, keep_options
 from cli.page import visible
 from cli.render import print_json, print_rows
-from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import ManifestReading, ManifestStream
-from ledger.errors import ManifestError
 
 EXAMPLES = """Examples:
 
@@ -96,27 +95,6 @@ def _streams(reading: ManifestReading) -> list[dict[str, Any]]:
         }
         for stream in declared
     ]
-
-
-def read_document(file: Path) -> bytes:
-    """Read a manifest document.
-
-    Raises:
-        ManifestError: it cannot be read, or is no JSON object; the message names line and column.
-    """
-    try:
-        body = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise ManifestError(f"{file}: cannot be read: {error.strerror or error}") from error
-    document = read_json(body)
-    if isinstance(document, Malformed):
-        before = body[: document.offset]
-        line, column = before.count(b"\n") + 1, document.offset - before.rfind(b"\n")
-        where = f"{file}:{line}:{column}"
-        raise ManifestError(f"{where}: expected a JSON object, found {document.reason.replace('_', ' ')}")
-    if not isinstance(document.value, dict):
-        raise ManifestError(f"{file}: expected a JSON object, found another JSON value")
-    return body
 
 
 def _shape(stream: ManifestStream) -> str:

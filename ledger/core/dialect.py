@@ -81,6 +81,16 @@ class LineReader(Protocol):
 class WireDialect(LineReader, Protocol):
     """What a run's header means. Pure."""
 
+    @property
+    def program_types(self) -> frozenset[str]:
+        """The types of message that a program sends."""
+        ...
+
+    @property
+    def runtime_types(self) -> frozenset[str]:
+        """The types of message that a runtime sends."""
+        ...
+
     def program(self, manifest: bytes) -> str:
         """Read the program's id from a manifest, '' where it names none."""
         ...

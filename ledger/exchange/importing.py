@@ -1,4 +1,4 @@
-"""A transcript into a ledger.
+"""A transcript, or a bare capture, into a ledger.
 
 The file is read twice, in flat memory. The first pass checks every line, so that nothing half-imported stays
 behind; the second appends. Invariant: after an import the ledger holds the run as the transcript tells it,
@@ -12,29 +12,23 @@ lock over the run: two imports of one file at once end with one of them told so 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 import msgspec
 
 from ledger.core.dialect import WireDialect
-from ledger.core.entries import OBSERVER, Entry
-from ledger.core.json_reader import Malformed, read_json
-from ledger.core.observations import RunClosed, RunOpened, observation_type
-from ledger.errors import DiffersError, TranscriptError
-from ledger.exchange.files import SourceLine, open_transcript, read_lines
-from ledger.exchange.json_members import excerpt
-from ledger.exchange.opening import read_opening
+from ledger.core.entries import Entry
+from ledger.core.line_cutting import LINE_LIMIT
+from ledger.errors import DiffersError
+from ledger.exchange.captures import Known
+from ledger.exchange.files import open_source
 from ledger.exchange.own_entries import CLOSED, OwnEntries, compare
-from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
-from ledger.log.store import DocumentRow, RunRow, Store
+from ledger.exchange.survey import Progress, Reading, Survey, naming, read_again, survey
+from ledger.log.store import RunRow, Store
 
 BATCH_LINES = 1000
 BATCH_BYTES = 8 * 1024 * 1024
 """A batch is closed by whichever comes first, so that long lines do not fill the memory."""
-
-MANIFEST_TYPE = "application/json"
-
-Progress = Callable[[int], None]
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +44,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         torn: the line of the file that is torn off, None where none is; it was kept, and the run not closed.
         stopped: why the import stopped before the end of the file, None where it did not; only with
             ``keep_partial``. The run was not closed.
+        is_capture: whether the file was a bare capture.
+        cuts: how many wire lines were too long, so that only their heads were kept.
+        runtime_line: of a capture, the first entry that says what only a runtime says, None where none does.
     """
 
     run: RunRow
@@ -59,6 +56,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     times_raised: int
     torn: int | None
     stopped: str | None
+    is_capture: bool
+    cuts: int
+    runtime_line: int | None
 
 
 def import_transcript(
@@ -67,15 +67,19 @@ def import_transcript(
     dialects: Mapping[str, WireDialect],
     *,
     keep_partial: bool = False,
+    max_line: int = LINE_LIMIT,
+    known: Known | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Import a transcript, or find that the ledger holds it; see :func:`read_transcript`.
+    """Import a transcript or a capture, or find that the ledger holds it; see :func:`read_transcript`.
 
     Raises:
         DiffersError: the ledger holds a run of this id with other content; nothing was appended.
         SequenceConflict: somebody else appended to the run meanwhile.
     """
-    with read_transcript(path, dialects, keep_partial=keep_partial, progress=progress) as bring_into:
+    with read_transcript(
+        path, dialects, keep_partial=keep_partial, max_line=max_line, known=known, progress=progress
+    ) as bring_into:
         return bring_into(store)
 
 
@@ -85,170 +89,59 @@ def read_transcript(
     dialects: Mapping[str, WireDialect],
     *,
     keep_partial: bool = False,
+    max_line: int = LINE_LIMIT,
+    known: Known | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Callable[[Store], Imported]]:
-    """Read a transcript through, and give the function that brings it into a store.
+    """Read a file through, and give the function that brings what it tells of into a store.
 
     Args:
-        path: a ``.jsonl`` file.
+        path: a transcript, or a bare capture of a program's stdout; plain, gzip or zstd; ``-`` for stdin.
         dialects: the dialects that are known, by name.
         keep_partial: import the lines before the first that cannot be read, instead of nothing.
-        progress: told now and then how many bytes were read so far; the file is read twice, so the last
-            number is twice its size.
+        max_line: bytes of the longest wire line that is kept whole; of a longer one its head is.
+        known: what is known beside a capture; None where nothing was said, so that the file is taken for
+            one only where it looks like one.
+        progress: told now and then how many bytes of the file were read so far; it is read twice, so the
+            last number is twice its size.
 
     Raises:
-        TranscriptError: the file is no transcript, or a line of it is not.
+        TranscriptError: the file is neither, or a line of it cannot be read.
+        UsageError: something is said of a capture, and it is a transcript.
         DiskError: the file system refused.
     """
-    with open_transcript(path) as file, _naming(path):
-        survey = _survey(file, dialects, keep_partial=keep_partial, progress=progress)
-        if survey.stopped is not None:
-            survey.stopped = f"{path}, {survey.stopped}"
+    reading = Reading(keep_partial, max_line, known, progress)
+    with open_source(path) as source:
+        found = survey(source, dialects, reading)
         own = OwnEntries(
-            survey.opening, _lines_again(file, survey, progress), dialects[survey.header.dialect]
+            found.opening,
+            read_again(source, found, reading),
+            dialects[found.header.dialect],
+            cuts_last=found.capture is None,
         )
-        yield lambda store: _import(store, survey, own)
+        with naming(source.name):
+            yield lambda store: _import(store, found, own)
 
 
-def _import(store: Store, survey: "_Survey", own: OwnEntries) -> Imported:
-    held = store.run(survey.run.run_id)
-    return _import_new(store, survey, own) if held is None else _import_again(store, held, survey, own)
+def _import(store: Store, found: Survey, own: OwnEntries) -> Imported:
+    held = store.run(found.run.run_id)
+    return _import_new(store, found, own) if held is None else _import_again(store, held, found, own)
 
 
-# ---- the first pass ---------------------------------------------------------------------------------------
-
-
-class _Survey(msgspec.Struct, kw_only=True):
-    """What the first pass learnt; ``through`` is the byte at which the last line that is imported ends."""
-
-    header: Header
-    opening: Entry
-    run: RunRow
-    documents: tuple[DocumentRow, ...]
-    through: int
-    closes: bool
-    torn: int | None
-    stopped: str | None
-
-
-class _Checked(msgspec.Struct):
-    """What reading all lines after the header found."""
-
-    through: int
-    first_at: int = 0
-    closed: bool = False
-    torn: int | None = None
-    stopped: str | None = None
-
-
-def _survey(
-    file: BinaryIO, dialects: Mapping[str, WireDialect], *, keep_partial: bool, progress: Progress | None
-) -> _Survey:
-    lines = read_lines(file, progress=progress)
-    first = next(lines, None)
-    if first is None:
-        raise TranscriptError(f"line 1: expected {EXPECTED_HEADER}, found an empty file", line_number=1)
-    header = parse_header(first.raw, first.number)
-    dialect = _dialect(header, dialects, first.number)
-    opened, body = read_opening(header, dialect, line_number=first.number)
-    checked = _check(lines, _Checked(first.end), keep_partial=keep_partial)
-    opening = _opening_entry(header, opened, body, checked.first_at)
-    return _Survey(
-        header=header,
-        opening=opening,
-        run=RunRow.of(opened, opening.at, via="imported"),
-        documents=_documents(header, opened),
-        through=checked.through,
-        closes=header.whole and not (checked.closed or checked.torn or checked.stopped),
-        torn=checked.torn,
-        stopped=checked.stopped,
-    )
-
-
-def _check(lines: Iterator[SourceLine], checked: _Checked, *, keep_partial: bool) -> _Checked:
-    is_first = True
-    try:
-        for source in lines:
-            line = _read(source)
-            if line is None:
-                checked.torn = source.number
-            else:
-                checked.closed = checked.closed or isinstance(line.observation, RunClosed)
-                checked.first_at = line.at if is_first else checked.first_at
-            is_first = False
-            checked.through = source.end
-    except TranscriptError as error:
-        if not keep_partial:
-            raise
-        checked.stopped = str(error)
-    return checked
-
-
-def _read(source: SourceLine) -> TranscriptLine | None:
-    """Read a line; None where it is the torn end of the file."""
-    try:
-        return parse_line(source.raw, source.number)
-    except TranscriptError:
-        if source.terminated or not isinstance(read_json(source.raw), Malformed):
-            raise
-        return None
-
-
-def _dialect(header: Header, dialects: Mapping[str, WireDialect], number: int) -> WireDialect:
-    dialect = dialects.get(header.dialect)
-    if dialect is None:
-        raise TranscriptError(
-            f'line {number}: expected "dialect" to be one of {", ".join(dialects)}, '
-            f"found {excerpt(header.dialect)}",
-            line_number=number,
-        )
-    return dialect
-
-
-def _opening_entry(header: Header, opened: RunOpened, body: bytes, first_at: int) -> Entry:
-    at = header.opened.at if header.opened is not None else None
-    salt = header.opened.salt if header.opened is not None else None
-    return Entry(1, first_at if at is None else at, OBSERVER, "", observation_type(opened), "", body, salt)
-
-
-def _documents(header: Header, opened: RunOpened) -> tuple[DocumentRow, ...]:
-    if header.manifest is None or opened.manifest is None:
-        return ()
-    return (DocumentRow(digest=opened.manifest, media_type=MANIFEST_TYPE, body=header.manifest),)
-
-
-# ---- the second pass --------------------------------------------------------------------------------------
-
-
-def _lines_again(file: BinaryIO, survey: _Survey, progress: Progress | None) -> Iterator[TranscriptLine]:
-    """Read the lines that the first pass let through, and no byte that came after them."""
-    tell = None if progress is None else lambda read: progress(survey.through + read)
-    end = 0
-    for index, source in enumerate(read_lines(file, through=survey.through, progress=tell)):
-        if index > 0:
-            line = _read(source)
-            yield TranscriptLine(0, OBSERVER, "", source.raw) if line is None else line
-        end = source.end
-    if end != survey.through:
-        raise TranscriptError(
-            f"byte {end}: expected the {survey.through} bytes that were checked, found fewer; the file was "
-            "changed while it was read; import it again"
-        )
-
-
-def _import_new(store: Store, survey: _Survey, own: OwnEntries) -> Imported:
-    batches = _batches(_with_closing(own, survey.closes, held=0))
-    run = store.open_run(survey.run, next(batches), survey.documents)
+def _import_new(store: Store, found: Survey, own: OwnEntries) -> Imported:
+    batches = _batches(_with_closing(own, found.closes, held=0))
+    run = store.open_run(found.run, next(batches), found.documents)
     for batch in batches:
         store.append(run.run_no, batch)
+        del batch  # while the next is filled
     size = store.size(run.run_no)
-    return _imported(run, "imported", size, size, survey, own)
+    return _imported(run, "imported", size, size, found, own)
 
 
-def _import_again(store: Store, run: RunRow, survey: _Survey, own: OwnEntries) -> Imported:
+def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries) -> Imported:
     before = store.size(run.run_no)
     beyond = [entry.type for entry in compare(store.entries(run.run_no, through=before), own, run.run_id)]
-    closes = survey.closes and CLOSED not in beyond
+    closes = found.closes and CLOSED not in beyond
     if run.via == "imported":
         for batch in _batches(_with_closing(own, closes, held=before)):
             store.append(run.run_no, batch)
@@ -259,7 +152,7 @@ def _import_again(store: Store, run: RunRow, survey: _Survey, own: OwnEntries) -
         )
     size = store.size(run.run_no)
     outcome: Literal["unchanged", "completed"] = "unchanged" if size == before else "completed"
-    return _imported(run, outcome, size, size - before, survey, own)
+    return _imported(run, outcome, size, size - before, found, own)
 
 
 def _imported(
@@ -267,7 +160,7 @@ def _imported(
     outcome: Literal["imported", "unchanged", "completed"],
     entries: int,
     appended: int,
-    survey: _Survey,
+    found: Survey,
     own: OwnEntries,
 ) -> Imported:
     return Imported(
@@ -276,8 +169,11 @@ def _imported(
         entries=entries,
         appended=appended,
         times_raised=own.times.raised,
-        torn=survey.torn,
-        stopped=survey.stopped,
+        torn=found.torn,
+        stopped=found.stopped,
+        is_capture=found.capture is not None,
+        cuts=own.cuts,
+        runtime_line=own.runtime_line if found.capture is not None else None,
     )
 
 
@@ -293,17 +189,10 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     for entry in entries:
         batch.append(entry)
         size += len(entry.body or b"")
+        del entry
         if len(batch) == BATCH_LINES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
+            full, batch, size = batch, [], 0
+            yield full
+            del full
     if batch:
         yield batch
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Say of an error about a line which file the line is in."""
-    try:
-        yield
-    except TranscriptError as error:
-        raise TranscriptError(f"{path}, {error}", line_number=error.line_number) from None

@@ -54,6 +54,26 @@ def decode_members(raw: bytes, shape: type[_Shape], place: Place) -> _Shape:
     return _decode_completely(raw, shape, place)
 
 
+def member_tokens(text: bytes) -> dict[bytes, bytes]:
+    """Return an object's own members without reading it: each name, and the first token of its value.
+
+    Both as they are spelled; a value that is a number or a word is told as b"". Of a text that is cut, what
+    there is of it; of a text that is no object, nothing.
+    """
+    members: dict[bytes, bytes] = {}
+    depth, name, before = 0, None, b""
+    for token in _TOKEN.finditer(text) if text.startswith(b"{") else ():
+        found = token[0]
+        if depth == 1 and name is not None:
+            members[name] = b"" if found in (b",", b"}") else found
+            name = None
+        elif depth == 1 and found == b":":
+            name = before[1:-1]
+        depth += (found in (b"{", b"[")) - (found in (b"}", b"]"))
+        before = found
+    return members
+
+
 def excerpt(found: str) -> str:
     """Quote the beginning of a word of the format itself, printable and short.
 

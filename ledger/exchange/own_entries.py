@@ -6,10 +6,15 @@ same entries, so that *the same transcript again* can be judged.
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from ledger.core.dialect import Label, WireDialect
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import RisingTimes
+from ledger.core.line_cutting import CutLine, redact_cut
 from ledger.core.observations import (
+    LineCut,
+    LineUnterminated,
     Observation,
     RunClosed,
     RunOpened,
@@ -29,27 +34,70 @@ CLOSED = observation_type(RunClosed())
 class OwnEntries(Iterator[Entry]):
     """Entry 1 and then one entry a line, made as they are asked for.
 
-    Times that go back are raised to the last time that was known; unknown times stay unknown.
+    Times that go back are raised to the last time that was known; unknown times stay unknown. What was too
+    long is told by a LINE_CUT: in a capture behind its line, in a transcript at the end (before a RUN_CLOSED
+    that ends it), since observations there name entries by number, and an entry in between would shift them.
 
     Attributes:
         seq: of the entry given last.
         times: of the entries given so far.
+        cuts: how many lines were too long; ``cut_seq`` is the entry of the last of them.
+        runtime_line: the first entry of the program that says what only a runtime does, None where none does.
     """
 
-    def __init__(self, opening: Entry, lines: Iterator[TranscriptLine], dialect: WireDialect) -> None:
-        self._opening = opening
+    def __init__(
+        self, opening: Entry, lines: Iterable[TranscriptLine], dialect: WireDialect, *, cuts_last: bool = True
+    ) -> None:
         self._lines = lines
         self._dialect = dialect
+        self._cuts_last = cuts_last
+        self._entries = self._all(opening)
         self.seq = 0
         self.times = RisingTimes(opening.at)
+        self.cuts = 0
+        self.cut_seq = 0
+        self.runtime_line: int | None = None
 
     def __next__(self) -> Entry:
-        if self.seq == 0:
-            self.seq = 1
-            return self._opening
-        line = next(self._lines)
-        self.seq += 1
+        return next(self._entries)
+
+    def closing(self, seq: int) -> Entry:
+        """Return RUN_CLOSED as the entry of this number, at the last time known."""
+        return Entry(seq, self.times.last, OBSERVER, "", CLOSED, "", encode_observation(RunClosed()))
+
+    def _all(self, opening: Entry) -> Iterator[Entry]:
+        self.seq = 1
+        yield opening
+        late: list[LineCut] = []
+        closing: TranscriptLine | None = None
+        for line in self._lines:
+            if closing is not None:  # it was not the end after all
+                yield self._entry(closing)
+                closing = None
+            if late and isinstance(line.observation, RunClosed):
+                closing = line
+            elif line.cut is None:
+                yield self._entry(line)
+            else:
+                entry, cut = self._cut_entry(line, line.cut)
+                yield entry
+                del entry
+                if self._cuts_last:
+                    late.append(cut)
+                else:
+                    yield self._observed(cut)
+            if line.is_unterminated:
+                yield self._observed(LineUnterminated(seq=self.seq if line.cut is None else self.cut_seq))
+            del line  # it may be long, and the next is read before it is replaced
+        yield from map(self._observed, late)
+        if closing is not None:
+            yield self._entry(closing)
+
+    def _entry(self, line: TranscriptLine) -> Entry:
         body, label = redact_and_label(line, self._dialect)
+        self.seq += 1
+        if label.type in self._dialect.runtime_types and line.origin == PROGRAM and self.runtime_line is None:
+            self.runtime_line = self.seq
         return Entry(
             self.seq,
             self.times.next(line.at),
@@ -61,9 +109,17 @@ class OwnEntries(Iterator[Entry]):
             line.salt,
         )
 
-    def closing(self, seq: int) -> Entry:
-        """Return RUN_CLOSED as the entry of this number, at the last time known."""
-        return Entry(seq, self.times.last, OBSERVER, "", CLOSED, "", encode_observation(RunClosed()))
+    def _cut_entry(self, line: TranscriptLine, cut: CutLine) -> tuple[Entry, LineCut]:
+        body, sha256 = redact_cut(self._dialect, line.origin, cut)
+        entry = self._entry(msgspec.structs.replace(line, body=body))
+        self.cuts += 1
+        self.cut_seq = entry.seq
+        return entry, LineCut(seq=entry.seq, length=cut.length, sha256=sha256)
+
+    def _observed(self, observation: Observation) -> Entry:
+        self.seq += 1
+        body, kind = encode_observation(observation), observation_type(observation)
+        return Entry(self.seq, self.times.last, OBSERVER, "", kind, "", body)
 
 
 def redact_and_label(line: TranscriptLine, dialect: WireDialect) -> tuple[bytes, Label]:
@@ -98,6 +154,8 @@ def compare(held: Iterable[Entry], own: OwnEntries, run_id: str) -> Iterator[Ent
                 raise _differs(run_id, entry.seq, "nothing more")
             yield entry
         elif what := _first_difference(entry, mine):
+            if own.cut_seq == mine.seq or _is_head(entry.body, mine.body):
+                what += ", cut at another length (import it with the --max-line that it came in with)"
             raise _differs(run_id, entry.seq, what)
 
 
@@ -136,6 +194,10 @@ def _first_difference(held: Entry, own: Entry) -> str | None:
     if held.at != own.at:
         return "another time"
     return None if held.body is None or held.body == own.body else "another body"
+
+
+def _is_head(held: bytes | None, own: bytes | None) -> bool:
+    return bool(held) and held != own and (own or b"").startswith(held or b"")
 
 
 def _is_torn(entry: Entry) -> bool:

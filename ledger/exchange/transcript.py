@@ -26,6 +26,7 @@ import msgspec
 from ledger.core.entries import OBSERVER, ORIGINS, Origin
 from ledger.core.instants import read_micros, write_micros
 from ledger.core.json_reader import Malformed, msgspec_may_read, read_json, whole_number
+from ledger.core.line_cutting import CutLine
 from ledger.core.observations import Observation, Offered, RunOpened, Trigger, decode_observation
 from ledger.exchange.json_members import Place, decode_members, excerpt
 
@@ -91,6 +92,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
         salt: 16 bytes, None where the log is to draw one.
         observation: what an observer's body says, None for a wire line and for an observer's body that is
             no observation (the remains of a torn line).
+        cut: of a wire line that was too long, what is left of it; the body is its head.
+        is_unterminated: whether the wire line ended without an LF.
     """
 
     at: int
@@ -99,6 +102,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
     body: bytes
     salt: bytes | None = None
     observation: Observation | None = None
+    cut: CutLine | None = None
+    is_unterminated: bool = False
 
 
 def parse_header(raw: bytes, number: int = 1) -> Header:

@@ -12,10 +12,12 @@ from types import TracebackType
 from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER, Entry, Origin
 from ledger.core.instants import RisingTimes
+from ledger.core.line_cutting import LINE_LIMIT, CutLine, cut_line, redact_cut
 from ledger.core.observations import (
     CheckpointCommitFailed,
     CheckpointCommitted,
     Decided,
+    LineCut,
     Observation,
     ProgramExited,
     RecordsDurable,
@@ -43,6 +45,8 @@ _FLUSHED_AT_ONCE = (
 )
 """What happened outside and cannot be asked for again, and the end."""
 
+_NO_OBSERVER = "expected a line of the program or the runtime; use observe() for observations"
+
 
 class RunRecorder:
     """Records one run.
@@ -63,6 +67,7 @@ class RunRecorder:
         at: int,
         clock: Callable[[], float],
         documents: Iterable[DocumentRow] = (),
+        line_limit: int = LINE_LIMIT,
     ) -> None:
         """Open the run.
 
@@ -73,6 +78,7 @@ class RunRecorder:
             at: when it was opened, microseconds since the epoch, UTC; 0 where unknown.
             clock: seconds that never go back; only differences are used.
             documents: the manifest and the ruleset that ``opened`` names.
+            line_limit: bytes of the longest line that is kept whole.
 
         Raises:
             SequenceConflict: there is a run of this id.
@@ -80,6 +86,7 @@ class RunRecorder:
         self._store = store
         self._dialect = dialect
         self._clock = clock
+        self._line_limit = line_limit
         self._buffer: list[Entry] = []
         self._bytes = 0
         self._since = 0.0
@@ -107,7 +114,7 @@ class RunRecorder:
         return self._seq
 
     def line(self, at: int, origin: Origin, session: str, raw: bytes) -> Entry:
-        """Record a line of the wire.
+        """Record a line of the wire; of one that is too long its head, and LINE_CUT behind it.
 
         Args:
             at: when it was read or sent, microseconds since the epoch, UTC; 0 where unknown.
@@ -123,11 +130,31 @@ class RunRecorder:
         """
         if b"\n" in raw:
             raise ValueError("expected one line without its LF, found an LF in it")
+        cut = cut_line(raw, self._line_limit)
+        if cut is not None:
+            return self.cut_line(at, origin, session, cut)
         if origin == OBSERVER:
-            raise ValueError("expected a line of the program or the runtime; use observe() for observations")
+            raise ValueError(_NO_OBSERVER)
         body = self._dialect.redact(origin, raw)
         label = self._dialect.label(origin, body)
         return self._add(at, origin, session, label.type, label.stream, body)
+
+    def cut_line(self, at: int, origin: Origin, session: str, line: CutLine) -> Entry:
+        """Record what is left of a line that was cut while it was read (see ``LineCutter``), and LINE_CUT.
+
+        Returns:
+            The entry of the line.
+
+        Raises:
+            ValueError: it is said to come from the observer.
+        """
+        if origin == OBSERVER:
+            raise ValueError(_NO_OBSERVER)
+        body, sha256 = redact_cut(self._dialect, origin, line)
+        label = self._dialect.label(origin, body)
+        entry = self._add(at, origin, session, label.type, label.stream, body)
+        self.observe(entry.at, LineCut(seq=entry.seq, length=line.length, sha256=sha256), session=session)
+        return entry
 
     def observe(self, at: int, observation: Observation, *, session: str = "") -> Entry:
         """Record what the recorder itself saw; what has effects outside is flushed at once."""

@@ -41,7 +41,6 @@ PAGE_ROWS = 2000
 PAGE_BYTES = 8 * 1024 * 1024
 """A page of entries ends at whichever comes first."""
 
-FETCH_ROWS = 100
 ROWS_A_STATEMENT = 50
 """A statement that a trigger may abort is a savepoint, which copies the pages that it changes: make few."""
 
@@ -330,9 +329,11 @@ class SqliteStore:
         rows: list[Any] = []
         room = PAGE_BYTES
         with translated(self._path), closing(self._connection.execute(sql, values)) as cursor:
-            while room > 0 and (some := cursor.fetchmany(FETCH_ROWS)):
-                rows += some
-                room -= sum(len(row[BODY_COLUMN] or b"") for row in some)
+            for row in cursor:
+                rows.append(row)
+                room -= len(row[BODY_COLUMN] or b"")
+                if room <= 0:
+                    break
         return rows
 
     def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:

@@ -115,14 +115,19 @@ def test_a_folder_with_a_bad_file_brings_in_the_good_ones(into: Path, tmp_path: 
         (b"", "empty file"),
         (b"\n \n\n", "empty file"),
         (b"\x00\x01\x02\xff" * 64, "line 1"),
-        (b"\x1f\x8b\x08\x00rest", "line 1"),
+        (b"\x1f\x8b\x08\x00rest", "expected whole gzip data"),
+        (b"\x28\xb5\x2f\xfdrest", "expected whole zstd data"),
         (b'{"transcript":1}\n', "line 1"),
         (b'{"transcript":2}\n', "newer format"),
         (b"{}\n", '"transcript"'),
         (b"[" * 5000, "line 1"),
-        (b'{"type":"RECORD"}\n', '"transcript"'),
+        (b'{"type":"Feature"}\n', "--manifest"),
+        (b'{"type":"START"}\n', "--start"),
     ],
-    ids=["empty", "blank", "binary", "gzip", "no members", "newer", "object", "deep", "capture"],
+    ids=[
+        *("empty", "blank", "binary", "gzip", "zstd", "no members", "newer", "object", "deep"),
+        *("other messages", "runtime"),
+    ],
 )
 def test_a_file_that_is_no_transcript_is_refused_and_leaves_nothing(
     into: Path, tmp_path: Path, body: bytes, told: str
@@ -187,12 +192,6 @@ def test_where_there_is_nothing_to_import_no_ledger_is_made(into: Path, tmp_path
     assert not into.exists()
 
 
-def test_standard_input_is_refused_and_says_why(into: Path) -> None:
-    done = call("-l", into, "import", "-")
-    assert (done.status, done.out) == (3, "")
-    assert "read twice; name a file" in done.err
-
-
 def test_a_ledger_that_cannot_be_opened_is_said_once(tmp_path: Path) -> None:
     files = [whole(tmp_path / f"{name}.jsonl", run_id=f"run_{name}") for name in ("a", "b")]
     foreign = tmp_path / "foreign.db"
@@ -223,12 +222,6 @@ def test_a_file_name_that_is_no_text_is_no_bug(into: Path, tmp_path: Path) -> No
     for form in ("text", "json", "csv"):
         done = run("-l", into, "import", "-o", form, path)
         assert (done.status, done.err) == (0, "")
-
-
-def test_a_pipe_is_refused_with_what_to_do(into: Path) -> None:
-    done = run("-l", into, "import", "/dev/stdin", stdin=b"{}")
-    assert done.status == 3
-    assert "pipe" in done.err
 
 
 def test_lines_that_are_no_messages_come_in_as_they_are(into: Path, tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ class _Manifest(msgspec.Struct):
 
 
 class ScriptedDialect:
+    program_types = frozenset({"RECORD", "DONE"})
+    runtime_types = frozenset({"START", "ANSWER"})
+
     def redact(self, origin: Origin, line: bytes) -> bytes:
         return line.replace(b"SECRET", b"[redacted]")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ledger.core.decision import Decision, encode_decision
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
-from ledger.core.observations import Decided
+from ledger.core.observations import Decided, LineCut
 from ledger.dialects.collection_profile.fold import evolve
 from ledger.dialects.collection_profile.state import State
 from ledger.replay.replay import replay
@@ -121,6 +121,8 @@ def test_lines_after_the_first_violation_change_nothing(ruleset: str, run: Run, 
 @every_ruleset
 @given(any_run, more_steps)
 def test_entries_after_the_decision_decide_nothing(ruleset: str, run: Run, steps: list[Any]) -> None:
+    # LINE_CUT is no event: it says that an earlier line was never read.
+    steps = [step for step in steps if not isinstance(step, LineCut)]
     cut = Decided(ruleset=ruleset, through_seq=len(run.entries), decision="sha256:x")
     entries = continued(run, run.entries, [cut])
     before, after = decided(run, entries, ruleset), decided(run, continued(run, entries, steps), ruleset)
@@ -135,6 +137,26 @@ def test_entries_after_the_decision_decide_nothing(ruleset: str, run: Run, steps
     assert [msgspec.structs.replace(row, outcome=None) for row in after.coverage] == [
         msgspec.structs.replace(row, outcome=None) for row in before.coverage
     ]
+
+
+@every_ruleset
+@given(any_run, st.data())
+def test_a_cut_line_told_late_ends_the_run_where_it_stands(
+    ruleset: str, run: Run, data: st.DataObject
+) -> None:
+    lines = [entry.seq for entry in run.entries if entry.origin != OBSERVER and entry.body is not None]
+    if not lines:
+        return
+    cut = LineCut(seq=data.draw(st.sampled_from(lines)), length=9, sha256="")
+    at_once = decided(run, continued(run, run.entries[: cut.seq], [cut]), ruleset)
+    whole = continued(run, run.entries, [cut])
+    late = decided(run, whole, ruleset)
+    invariants.check(late, Run(whole, run.documents))
+    assert r.committable(late) == []
+    if at_once.status == "failed" and late.status == "failed":
+        assert (late.violations, late.cause) == (at_once.violations, at_once.cause)
+        assert late.terminal.status == at_once.terminal.status
+        assert [c.stream for c in late.checkpoints] == [c.stream for c in at_once.checkpoints]
 
 
 @every_ruleset

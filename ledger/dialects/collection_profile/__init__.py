@@ -31,6 +31,7 @@ from ledger.dialects.collection_profile.fold import evolve, evolve_all
 from ledger.dialects.collection_profile.manifest import read_connector_id
 from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
+from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.telling import tell
 
@@ -42,6 +43,8 @@ class CollectionProfile:
     default_ruleset = TEXT.id
     catalogue = CATALOGUE
     rulesets: Mapping[str, Ruleset] = RULESETS
+    program_types = frozenset(PROGRAM_SHAPES)
+    runtime_types = frozenset(RUNTIME_SHAPES)
 
     def redact(self, origin: Origin, line: bytes) -> bytes:
         """Return the line without its secrets."""

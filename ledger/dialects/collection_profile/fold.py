@@ -28,7 +28,6 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
     for entry in entries:
         state.through = entry.seq
         if entry.origin == PROGRAM:
-            state.last_program_line = entry.seq
             table = program_tables.get(state.phase)
             if table is None:
                 note_unread(state, entry)
@@ -87,7 +86,7 @@ def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[E
 
 def take_runtime_line(state: State, entry: Entry) -> None:
     """Take a line of the runtime; a START is remembered even where it is no longer read."""
-    state.last_runtime_line = entry.seq
+    state.runtime_lines.add(entry.seq)
     if state.phase not in machine.RUNTIME:
         if entry.type == "START" and state.start_entry is None:
             state.start_entry = entry.seq

@@ -1,10 +1,12 @@
 """What each observation does to the state."""
 
+from math import inf
+
 import msgspec
 
 from ledger.core import observations as o
 from ledger.core.entries import Entry
-from ledger.core.findings import By, Fault, show_name
+from ledger.core.findings import By, Detail, Fault, show_name
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.program_lines import first_fault
 from ledger.dialects.collection_profile.runtime_lines import refuse
@@ -204,16 +206,50 @@ def on_unterminated(state: State, entry: Entry, unterminated: o.LineUnterminated
 
 
 def on_line_cut(state: State, entry: Entry, line: o.LineCut) -> None:
-    """End the run on a line longer than the recorder takes; its head was judged, its whole never read."""
-    if line.seq not in (state.last_program_line, state.last_runtime_line):
+    """End the run on a line that was too long to be kept: whatever its head says, the line was never read.
+
+    An import tells it late, even after the decision: it is no event, but says what an earlier entry is.
+    """
+    if not 1 < line.seq < entry.seq:
         note_out_of_place(state, entry)
         return
-    by: By = "runtime" if line.seq == state.last_runtime_line else "program"
+    by: By = "runtime" if line.seq in state.runtime_lines else "program"
     fault = Fault(code="line_too_long", clause="session/jsonl", by=by, detail={"length": line.length})
-    if state.phase in UNREAD:
+    if line.seq > read_through(state):
         state.note(fault, line.seq)
     else:
+        unread_since(state, line.seq)
         state.violate(line.seq, fault)
+
+
+def read_through(state: State) -> float:
+    """Return the entry at which lines ceased to be read, infinity where they still are."""
+    endings = (state.refused, state.cancelled, state.controller_lost)
+    stops = [
+        *(violation.entry for violation in state.violations),
+        *(entry for entry, _ in state.refusals),
+        *(ending.entry for ending in endings if ending is not None),
+        *(entry for entry in (state.cut, state.closed) if entry is not None),
+    ]
+    return min(stops, default=inf)
+
+
+def unread_since(state: State, first: int) -> None:
+    """Take back what was read from an entry on, as far as a decision on a run that failed there tells it."""
+    state.violations.clear()
+    state.refusals.clear()
+    if state.done_entry is not None and state.done_entry >= first:
+        state.done = state.done_entry = None
+    for stream, staged in list(state.staged.items()):
+        staged.drop_since(first)
+        if not staged.total:
+            del state.staged[stream]
+    cancelled, state.cancelled = state.cancelled, None
+    state.phase = Phase.VIOLATED
+    if cancelled is not None:
+        detail: Detail = {"why": _TOO_LATE_TO_CANCEL[Phase.VIOLATED]}
+        fault = Fault(code="cancel_too_late", clause="done/cancellation", by="owner", detail=detail)
+        state.note(fault, cancelled.entry)
 
 
 def note_out_of_place(state: State, entry: Entry) -> None:
@@ -248,7 +284,7 @@ def observe_erased(state: State, entry: Entry) -> None:
             on_checkpoint(state, entry, o.CheckpointCommitFailed(stream=entry.stream, namespace=namespace))
         case "RUN_OPENED" if entry.seq == 1:
             state.erased.run.append(entry.seq)
-        case "LINE_CUT" if state.phase not in UNREAD:
+        case "LINE_CUT" if state.phase not in (Phase.VIOLATED, Phase.REFUSED):
             state.erased.run.append(entry.seq)
         case "GRANT_REVOKED" if revocation_could_cancel(state):
             state.erased.run.append(entry.seq)

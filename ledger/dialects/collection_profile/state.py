@@ -80,6 +80,13 @@ class Staged:
         self.total += 1
         self.erased = erased
 
+    def drop_since(self, entry: int) -> None:
+        """Forget what was staged from an entry on."""
+        if self.newest[0] >= entry:
+            self.entries = [staged for staged in self.entries if staged[0] < entry]
+            self.newest = self.entries[-1] if self.entries else (0, 0)
+            self.total = len(self.entries)
+
     def last_record_before(self, entry: int) -> int:
         """Return the seq of the last RECORD before a STATE; of one not kept, that of an earlier one."""
         return max((last for seq, last in (*self.entries, self.newest) if seq <= entry), default=0)
@@ -157,8 +164,7 @@ class State:
         self.plan: Plan | None = None
         self.start_entry: int | None = None
         self.first_program_line: int | None = None
-        self.last_program_line = 0
-        self.last_runtime_line = 0
+        self.runtime_lines: set[int] = set()
         self.refusals: list[tuple[int, Fault]] = []
 
         # What the program said.

@@ -292,14 +292,17 @@ def test_an_erased_blank_line_commits_nothing_by_being_erased(blank: Step) -> No
     assert decision.status in ("succeeded", "indeterminate")
 
 
-LATE: list[Observation] = [GrantRevoked(grant_id="g"), LineCut(seq=4, length=9, sha256="x")]
+DECIDED: list[Step] = [start("a"), state("a"), done(), exited(0), CUT, COMMITTED]
 
 
-@pytest.mark.parametrize("late", LATE, ids=lambda one: type(one).__name__)
-def test_an_erased_observation_after_the_cut_changes_nothing(late: Observation) -> None:
-    lines: list[Step] = [start("a"), state("a"), done(), exited(0), CUT, COMMITTED, Erased(late)]
-    decision = decide(A, *lines)
+def test_an_erased_observation_after_the_cut_changes_nothing() -> None:
+    decision = decide(A, *DECIDED, Erased(GrantRevoked(grant_id="g")))
     assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+def test_an_erased_word_of_a_cut_line_leaves_open_which_line_was_never_read() -> None:
+    decision = decide(A, *DECIDED, Erased(LineCut(seq=4, length=9, sha256="x")))
+    assert (decision.status, committable(decision)) == ("indeterminate", [])
 
 
 def test_an_erased_revocation_cancels_no_run_without_a_grant() -> None:

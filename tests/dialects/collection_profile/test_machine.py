@@ -4,8 +4,19 @@ from typing import Any
 
 import pytest
 
-from ledger.core.observations import InteractionTimedOut, LineCut, LineUnterminated, Offered
+from ledger.core.observations import (
+    CancelRequested,
+    CheckpointCommitted,
+    Decided,
+    InteractionTimedOut,
+    LineCut,
+    LineUnterminated,
+    Offered,
+    RunClosed,
+    RunRefused,
+)
 from tests.dialects.collection_profile.runs import (
+    TEXT,
     Sent,
     Step,
     answer,
@@ -290,3 +301,58 @@ def test_a_line_longer_than_the_recorder_takes_breaks_the_protocol() -> None:
     decision = decide(A, start("a"), state("a"), " ", cut, done(), exited(0))
     assert broken(decision) == (4, "line_too_long", "session/jsonl")
     assert [c.decision for c in decision.checkpoints] == ["withhold"]
+
+
+def too_long(seq: int) -> LineCut:
+    return LineCut(seq=seq, length=10**9, sha256="")
+
+
+def test_a_head_that_is_no_json_is_told_as_too_long() -> None:
+    assert broken(decide(A, start("a"), '{"type":"REC', too_long(3))) == (3, "line_too_long", "session/jsonl")
+
+
+@pytest.mark.parametrize("head", [done(1), record("a"), state("a"), " ", "{", '{"type":"OTHER"}'])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        [],
+        [record("a"), done(1), exited(0)],
+        [done(1), exited(0), RunClosed()],
+        [
+            done(1),
+            exited(0),
+            Decided(ruleset=TEXT, through_seq=7, decision="x"),
+            CheckpointCommitted(stream="a", namespace="global", cursor_seq=4),
+        ],
+        [done(9), exited(1)],
+        [CancelRequested()],
+        ["{", CancelRequested()],
+    ],
+    ids=["end", "counted", "closed", "decided", "count", "cancelled", "broken"],
+)
+def test_a_cut_line_that_is_told_late_was_never_read(head: Step, rest: list[Step]) -> None:
+    steps: list[Step] = [start("a"), record("a"), state("a"), head, *rest]
+    decision = decide(A, *steps, too_long(5))
+    assert (decision.status, broken(decision)) == ("failed", (5, "line_too_long", "session/jsonl"))
+    assert [(c.decision, c.staged) for c in decision.checkpoints] == [("withhold", (4,))]
+    assert decision.terminal.status is None
+
+
+def test_a_cut_line_of_the_runtime_is_the_runtimes() -> None:
+    decision = decide(A, start("a"), record("a"), done(1), exited(0), too_long(2))
+    assert [(v.entry, v.by) for v in decision.violations] == [(2, "runtime")]
+
+
+@pytest.mark.parametrize("seq", [-1, 0, 1, 6, 7, 10**30])
+def test_the_word_of_a_cut_line_that_is_no_earlier_entry_is_out_of_place(seq: int) -> None:
+    decision = decide(A, start("a"), state("a"), done(), exited(0), too_long(seq))
+    assert decision.status == "succeeded"
+    assert findings(decision) == {"observation_out_of_place": (6,)}
+
+
+def test_a_cut_line_that_was_not_read_anyway_is_a_finding() -> None:
+    ends: list[list[Step]] = [["{"], [CancelRequested()], [RunRefused(reason="no")]]
+    for end in ends:
+        decision = decide(A, start("a"), *end, " ", too_long(4))
+        assert "line_too_long" in findings(decision)
+        assert [v.entry for v in decision.violations] in ([], [3])
