@@ -22,7 +22,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"  # after a byte of 0x50 to 0x5f
 _GZIP_LEVEL = 6
-_ZSTD_LEVEL = 10
+_ZSTD_LEVEL = 3
 _GZIP_WINDOW = 31
 
 

@@ -137,7 +137,9 @@ class RunRecorder:
             raise ValueError(_NO_OBSERVER)
         body = self._dialect.redact(origin, raw)
         label = self._dialect.label(origin, body)
-        return self._add(at, origin, session, label.type, label.stream, body)
+        entry = self._buffered(at, origin, session, label.type, label.stream, body)
+        self._flush_where_due()
+        return entry
 
     def cut_line(self, at: int, origin: Origin, session: str, line: CutLine) -> Entry:
         """Record what is left of a line that was cut while it was read (see ``LineCutter``), and LINE_CUT.
@@ -152,17 +154,19 @@ class RunRecorder:
             raise ValueError(_NO_OBSERVER)
         body, sha256 = redact_cut(self._dialect, origin, line)
         label = self._dialect.label(origin, body)
-        entry = self._add(at, origin, session, label.type, label.stream, body)
-        self.observe(entry.at, LineCut(seq=entry.seq, length=line.length, sha256=sha256), session=session)
+        entry = self._buffered(at, origin, session, label.type, label.stream, body)
+        cut = LineCut(seq=entry.seq, length=line.length, sha256=sha256)
+        self._observed(entry.at, cut, session)
+        self._flush_where_due()  # after both: a head without its LINE_CUT could pass for a line
         return entry
 
     def observe(self, at: int, observation: Observation, *, session: str = "") -> Entry:
         """Record what the recorder itself saw; what has effects outside is flushed at once."""
-        body = self._dialect.redact(OBSERVER, encode_observation(observation))
-        name, stream = observation_type(observation), observation_stream(observation)
-        entry = self._add(at, OBSERVER, session, name, stream, body)
+        entry = self._observed(at, observation, session)
         if isinstance(observation, _FLUSHED_AT_ONCE):
             self.flush()
+        else:
+            self._flush_where_due()
         return entry
 
     def flush(self) -> None:
@@ -183,15 +187,22 @@ class RunRecorder:
             return None
         return max(0.0, self._since + BATCH_SECONDS - self._clock())
 
-    def _add(self, at: int, origin: Origin, session: str, kind: str, stream: str, body: bytes) -> Entry:
+    def _observed(self, at: int, observation: Observation, session: str) -> Entry:
+        body = self._dialect.redact(OBSERVER, encode_observation(observation))
+        name, stream = observation_type(observation), observation_stream(observation)
+        return self._buffered(at, OBSERVER, session, name, stream, body)
+
+    def _buffered(self, at: int, origin: Origin, session: str, kind: str, stream: str, body: bytes) -> Entry:
         entry = Entry(self._seq + 1, self._times.next(at), origin, session, kind, stream, body)
         if not self._buffer:
             self._since = self._clock()
         self._buffer.append(entry)
         self._seq += 1
         self._bytes += len(body)
+        return entry
+
+    def _flush_where_due(self) -> None:
         if len(self._buffer) >= BATCH_LINES or self._bytes >= BATCH_BYTES:
             self.flush()
         else:
             self.flush_if_due()
-        return entry

@@ -256,8 +256,9 @@ class SqliteStore:
                 return
             if rows[-1][0] - after != len(rows):  # a row is missing, or the file's own order is broken
                 self._check_order([after, *(row[0] for row in rows)])
-            yield from starmap(Entry, rows)
             after = rows[-1][0]
+            yield from starmap(Entry, rows)
+            del rows  # bodies may be long, and the next page is read before it is replaced
 
     def labelled(self, run_no: int, type: str, streams: Collection[str]) -> Iterator[Entry]:
         sql = (

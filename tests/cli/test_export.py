@@ -1,9 +1,15 @@
 """``export``: out of one ledger and into another, and nothing is lost, overwritten or put elsewhere."""
 
+import errno
+import io
+import os
 from pathlib import Path
 
 import pytest
 
+from cli.commands import export
+from cli.commands.export import FILE_ENDINGS
+from ledger.exchange.packing import Packing, packing_of, unpack
 from tests.cli.running import call, run
 from tests.cli.transcripts import TRANSCRIPTS, header_of, raw, said, start, state, whole, write
 
@@ -122,6 +128,39 @@ def test_two_runs_whose_files_would_be_one_are_refused(tmp_path: Path) -> None:
     done = call("-l", ledger, "export", "a/b", "a:b", f"{tmp_path / 'out'}/")
     assert done.status == 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ending", [".jsonl.gz", ".gz", ".jsonl.zst", ".zst"])
+def test_a_name_that_says_so_is_packed_and_the_same_each_time(
+    samples: Path, tmp_path: Path, ending: str
+) -> None:
+    call("-l", samples, "export", "run_ical-1", tmp_path / "run.jsonl")
+    plain = (tmp_path / "run.jsonl").read_bytes()
+    paths = [tmp_path / f"{name}{ending}" for name in ("one", "two")]
+    for path in paths:
+        assert call("-l", samples, "export", "run_ical-1", path).status == 0
+    one, two = (path.read_bytes() for path in paths)
+    assert one == two
+    packing = packing_of(one)
+    assert packing is (Packing.GZIP if ending.endswith("gz") else Packing.ZSTD)
+    assert b"".join(iter(unpack(io.BytesIO(one), "").read, b"")) == plain
+    assert call("-l", samples, "export", "run_ical-1", paths[0]).status == 2
+    done = call("-l", tmp_path / "l.db", "import", *paths, "-o", "json")
+    assert [row["outcome"] for row in done.json] == ["imported", "unchanged"]
+
+
+def test_a_packed_file_that_cannot_be_finished_is_not_there(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(export, "_export", fail)
+    for ending in FILE_ENDINGS:
+        done = call("-l", samples, "export", "@latest", tmp_path / f"run{ending}")
+        assert (done.status, done.out) == (3, "")
+        assert "No space left" in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_no_text_goes_out_and_comes_in_again(tmp_path: Path) -> None:

@@ -331,12 +331,12 @@ def fill(path: Path, text: str, count: int) -> Path:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("x" * 250, 200_000), ("x" * 10_000_000, 12), ('"\x00é' * 1_000_000, 8)],
+    [("x" * 1000, 60_000), ("x" * 10_000_000, 12), ('"\x00é' * 1_000_000, 8)],
     ids=["many lines", "long lines", "escapes"],
 )
 def test_a_large_transcript_goes_in_and_out_in_flat_memory(tmp_path: Path, text: str, count: int) -> None:
     path, ledger = fill(tmp_path / "run.jsonl", text, count), tmp_path / "ledger.db"
-    assert path.stat().st_size > 80_000_000
+    assert path.stat().st_size > 60_000_000
     grown, cuts = growth(SETUP, IMPORT, path, ledger)
     assert (cuts, grown < MEMORY) == ("0\n", True), grown
     out = tmp_path / "run.jsonl.zst"

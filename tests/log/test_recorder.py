@@ -1,14 +1,17 @@
 """Recording: redacted before it is buffered, in order, and in the store in time."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
 import pytest
 
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
+from ledger.core.line_cutting import CutLine
 from ledger.core.observations import (
     CheckpointCommitFailed,
     CheckpointCommitted,
     Decided,
+    LineCut,
     Note,
     Observation,
     ProgramExited,
@@ -135,6 +138,39 @@ def test_a_line_with_its_lf_is_a_mistake_of_the_caller(recorder: RunRecorder) ->
     with pytest.raises(ValueError, match="observe"):
         recorder.line(0, OBSERVER, "", b"{}")
     assert recorder.seq == 1
+
+
+def test_of_a_line_that_is_too_long_the_head_is_kept_and_told(store: FailingStore, clock: Clock) -> None:
+    recorder = RunRecorder(store, ScriptedDialect(), OPENED, at=1_000, clock=clock, line_limit=20)
+    line = b"RECORD messages 12345"
+    entry = recorder.line(1_001, PROGRAM, "s1", line)
+    recorder.line(1_002, PROGRAM, "s1", line[:20])
+    recorder.cut_line(1_003, RUNTIME, "", CutLine(b"RECORD a SECRET", b"", 10**9, "ab"))
+    recorder.flush()
+    head, told, _, secret, told_of_secret = store.entries(1, after=1)
+    assert entry == head
+    assert (head.body, head.session, head.at) == (line[:20], "s1", 1_001)
+    sha256 = hashlib.sha256(line).hexdigest()
+    assert decode_observation(told.body or b"") == LineCut(seq=2, length=21, sha256=sha256)
+    assert (told.session, told.at) == ("s1", 1_001)
+    assert secret.body == b"RECORD a [redacted]"
+    assert decode_observation(told_of_secret.body or b"") == LineCut(seq=5, length=10**9, sha256="")
+    with pytest.raises(ValueError, match="observe"):
+        recorder.cut_line(0, OBSERVER, "", CutLine(b"", b"", 1, ""))
+
+
+def test_a_head_is_never_kept_without_the_word_that_it_is_one(
+    store: FailingStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "BATCH_LINES", 1)
+    recorder = RunRecorder(store, ScriptedDialect(), OPENED, at=1_000, clock=clock, line_limit=5)
+    store.is_busy = True
+    with pytest.raises(BusyError):
+        recorder.line(1_001, PROGRAM, "", b"RECORD messages")
+    store.is_busy = False
+    recorder.flush()
+    assert next(iter(store.entries(1, after=1))).body == b"RECOR"
+    assert [head.size for head in store.heads(1)] == [1, 3]
 
 
 def test_times_that_go_back_are_raised_and_counted(recorder: RunRecorder, store: MemoryStore) -> None:
