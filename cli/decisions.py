@@ -11,20 +11,20 @@ from ledger.replay.replay import dialect_named, opening, replay, replay_under_al
 
 
 @contextmanager
-def open_ledger(common: Common, *, write: bool = False) -> Iterator[Store]:
-    """Open the ledger, and close it in the end; only ``write`` creates it.
+def open_ledger(common: Common, *, write: bool = False, create: bool = True) -> Iterator[Store]:
+    """Open the ledger, and close it in the end; only ``write`` makes it, unless ``create`` is false.
 
     Raises:
         NotFoundError: there is none, and it was not to be created.
     """
     from ledger.log.sqlite_store import SqliteStore
 
-    if not write and not common.ledger.exists():
+    if not (write and create) and not common.ledger.exists():
         raise NotFoundError(
             f"there is no ledger at {common.ledger}; `runledger import FILE` makes one, "
             "and -l PATH or the variable RUNLEDGER names another"
         )
-    store = SqliteStore.open(common.ledger, create=write, read_only=not write)
+    store = SqliteStore.open(common.ledger, create=write and create, read_only=not write)
     try:
         yield store
     finally:

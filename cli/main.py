@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import export, heads, import_, log, manifest, rules, runs, show, verify, why
+from cli.commands import export, heads, import_, log, manifest, note, rules, runs, show, verify, why
 from cli.exits import exits, ready_streams
 from cli.options import (
     ColorOption,
@@ -66,6 +66,7 @@ for verb, module, function in (
     ("why", why, why.why),
     ("show", show, show.show),
     ("log", log, log.log),
+    ("note", note, note.note),
     ("export", export, export.export),
     ("verify", verify, verify.verify),
     ("heads", heads, heads.heads),

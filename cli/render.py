@@ -33,6 +33,8 @@ def print_rows(
     *,
     optional: Sequence[str] = (),
     is_cut: bool = False,
+    later: Iterable[Row] | None = None,
+    least: Mapping[str, int] | None = None,
 ) -> None:
     """Print rows.
 
@@ -42,7 +44,11 @@ def print_rows(
         common: which form, and whether in colour.
         optional: columns that a table leaves out where they are empty.
         is_cut: whether a table's last column is cut where a terminal is too narrow for it.
+        later: rows that are yet to come, which no width is measured by; whoever yields them flushes.
+        least: how wide a table's columns are at least, by name.
     """
+    if later is not None and common.output is not Output.TEXT:
+        rows = chain(rows, later)
     match common.output:
         case Output.JSON:
             print_lines(_array(rows))
@@ -51,7 +57,7 @@ def print_rows(
         case Output.CSV:
             _print_csv(iter(rows), columns)
         case Output.TEXT:
-            _print_table(iter(rows), columns, common, optional, is_cut=is_cut)
+            _print_table(iter(rows), columns, common, optional, is_cut=is_cut, later=later, least=least or {})
 
 
 def print_json(value: Any) -> None:
@@ -104,10 +110,17 @@ def _print_csv(rows: Iterator[Row], columns: Sequence[str]) -> None:
 
 
 def _print_table(
-    rows: Iterator[Row], columns: Sequence[str], common: Common, optional: Sequence[str], *, is_cut: bool
+    rows: Iterator[Row],
+    columns: Sequence[str],
+    common: Common,
+    optional: Sequence[str],
+    *,
+    is_cut: bool,
+    later: Iterable[Row] | None,
+    least: Mapping[str, int],
 ) -> None:
     first = list(islice(rows, ROWS_MEASURED))
-    if not first:
+    if not first and later is None:
         return
     left_out = {name for name in optional if not any(row.get(name) for row in first)}
     names = [name for name in columns if name not in left_out]
@@ -115,11 +128,12 @@ def _print_table(
     heads = [name.upper().replace("_", " ") for name in names]
     measured = [_cells(row, names) for row in first]
     widths = [max(map(columns_of, column)) for column in zip(heads, *measured, strict=True)]
+    widths = [max(width, least.get(name, 0)) for width, name in zip(widths, names, strict=True)]
     room = 0
     if is_cut and sys.stdout.isatty():
         room = max(_NARROWEST, page.width - sum(widths[:-1]) - 2 * len(widths[:-1]))
     sys.stdout.write(page.style(_line(heads, widths, room), "dim") + "\n")
-    for cells in chain(measured, (_cells(row, names) for row in rows)):
+    for cells in chain(measured, (_cells(row, names) for row in chain(rows, later or ()))):
         sys.stdout.write(_line(cells, widths, room) + "\n")
 
 

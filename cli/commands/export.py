@@ -18,8 +18,6 @@ from ledger.log.store import RunRow, Store
 
 EXAMPLES = """Examples:
 
-  runledger export @latest -
-
   runledger export run_1 run_1.jsonl.zst
 
   runledger export run_1 run_2 transcripts/"""

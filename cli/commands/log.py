@@ -4,12 +4,14 @@ import base64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
 
 from cli.decisions import open_ledger
 from cli.exits import say
+from cli.following import follow as follow_run
 from cli.options import Common, Output
 from cli.page import some_of
 from cli.render import print_lines, print_rows
@@ -18,18 +20,22 @@ from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import printable
 from ledger.errors import UsageError
+from ledger.log.store import RunRow
 from ledger.replay.replay import dialect_named
 
 EXAMPLES = """Examples:
 
   runledger log @latest --type DETAIL_COVERAGE --type DETAIL_GAP
 
-  runledger log run_1 --from 30 --to 40 --raw"""
+  runledger log run_1 --follow -o jsonl"""
 
 COLUMNS = ("seq", "at", "origin", "session", "type", "stream", "told")
 ERASED = "[erased]"
 TOLD_WIDTH = 200
 TYPES_NAMED = 30
+
+_LEAST = {"seq": 6, "at": 12, "origin": 8, "type": 18, "stream": 18}
+"""Widths for rows that nobody has seen yet."""
 
 
 class Speaker(StrEnum):
@@ -61,30 +67,61 @@ def log(
         typer.Option("--origin", help="Only of who spoke; may be repeated."),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Print the bodies alone, byte for byte.")] = False,
+    follow: Annotated[
+        bool, typer.Option("-f", "--follow", help="Go on printing what is appended, until the run is closed.")
+    ] = False,
 ) -> None:
     """Print the entries of a run: every line, and every observation."""
     if last is not None and last < first:
         raise UsageError(f"expected --to at or after --from; found --from {first} and --to {last}")
+    if follow and common.output is Output.JSON and not raw:
+        raise UsageError("expected -o jsonl, csv or text with --follow, found json, which ends with the run")
+
+    def is_wanted(entry: Entry) -> bool:
+        return (
+            (not type or entry.type in type)
+            and (not stream or entry.stream in stream)
+            and (not origin or entry.origin in origin)
+        )
+
     with open_ledger(common) as store:
         found = find_run(store, run)
-        entries = _told_of(
-            (
-                entry
-                for entry in store.entries(found.run_no, after=first - 1, through=last)
-                if (not type or entry.type in type)
-                and (not stream or entry.stream in stream)
-                and (not origin or entry.origin in origin)
-            ),
-            lambda: store.entries(found.run_no),
+        # Of a run that is followed, what there is now is printed first, as far as it goes.
+        through = _least(last, store.size(found.run_no)) if follow else last
+        held: Iterator[Entry] = filter(
+            is_wanted, store.entries(found.run_no, after=first - 1, through=through)
         )
-        if raw:
-            print_lines(ERASED.encode() if entry.body is None else entry.body for entry in entries)
-        elif common.output is Output.TEXT:
-            tell = dialect_named(found.dialect).tell
-            rows = (_told(entry, tell) for entry in entries)
-            print_rows(rows, COLUMNS, common, optional=("session",), is_cut=True)
+        later: Iterable[Entry] = ()
+        if follow and through is not None:
+            after = max(through, first - 1)
+            later = filter(is_wanted, follow_run(store, found.run_no, after=after, through=last))
         else:
-            print_rows(map(_whole, entries), (), common)
+            held = _told_of(held, lambda: store.entries(found.run_no))
+        _print(found, held, later, common, raw=raw, follows=follow)
+
+
+def _print(
+    run: RunRow, held: Iterator[Entry], later: Iterable[Entry], common: Common, *, raw: bool, follows: bool
+) -> None:
+    if raw:
+        print_lines(ERASED.encode() if entry.body is None else entry.body for entry in chain(held, later))
+    elif common.output is Output.TEXT:
+        tell = dialect_named(run.dialect).tell
+        print_rows(
+            (_told(entry, tell) for entry in held),
+            COLUMNS,
+            common,
+            optional=() if follows else ("session",),
+            is_cut=True,
+            later=(_told(entry, tell) for entry in later) if follows else None,
+            least=_LEAST if follows else None,
+        )
+    else:
+        print_rows(map(_whole, held), (), common, later=map(_whole, later))
+
+
+def _least(last: int | None, size: int) -> int:
+    return size if last is None else min(last, size)
 
 
 def _told_of(entries: Iterable[Entry], all_of_them: Callable[[], Iterable[Entry]]) -> Iterator[Entry]:

@@ -6,6 +6,7 @@ import typer
 
 from cli.decisions import decide_run, open_ledger
 from cli.exits import NO
+from cli.notes import notes_on, write_notes
 from cli.options import Common, Output
 from cli.render import print_bytes, print_rows, print_text
 from cli.run_names import find_run
@@ -35,6 +36,7 @@ def show(
     with open_ledger(common) as store:
         found = find_run(store, run)
         decision = decide_run(store, found, common.ruleset)
+        notes = notes_on(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:
             print_bytes(canonical_json(decision))
@@ -45,6 +47,7 @@ def show(
 
             page = common.page()
             write_decision(page, decision, dialect_named(found.dialect).catalogue)
+            write_notes(page, notes)
             print_text(page.text())
     if exit_code and not is_well(decision):
         raise typer.Exit(NO)

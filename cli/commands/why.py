@@ -9,6 +9,7 @@ import typer
 from cli.audit import audit
 from cli.decisions import open_ledger
 from cli.exits import NO, say
+from cli.notes import notes_on, write_notes
 from cli.options import Common, Output
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
@@ -38,7 +39,9 @@ def why(
 ) -> None:
     """Say why each checkpoint of a run is committed or withheld, with the entries behind every reason."""
     with open_ledger(common) as store:
-        explained = audit(store, find_run(store, run), common.ruleset, stream)
+        found = find_run(store, run)
+        explained = audit(store, found, common.ruleset, stream)
+        notes = notes_on(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:
             print_json(explained)
@@ -47,6 +50,7 @@ def why(
         case Output.TEXT:
             page = common.page()
             write_why(page, explained)
+            write_notes(page, notes)
             print_text(page.text())
             _say_where_to_look(explained, common)
     if exit_code and not _is_well(explained):

@@ -77,7 +77,7 @@ def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[E
         if type(message) is not Record or message.op == "upsert":
             return (entry,)
         for state in states:
-            state.through = state.last_program_line = entry.seq
+            state.through = entry.seq
             on_record(state, entry, message)
             if state.phase is not Phase.COLLECTING:
                 collecting = False

@@ -1,0 +1,37 @@
+"""The notes on a run, as the pages about it show them. They are no part of any decision."""
+
+from cli.page import Page
+from ledger.core.entries import Entry
+from ledger.core.instants import write_micros
+from ledger.core.observations import Note, decode_observation
+from ledger.log.store import RunRow, Store
+
+SHOWN = 20
+"""The newest notes; older ones are counted."""
+
+
+def notes_on(store: Store, run: RunRow) -> list[Entry]:
+    """Return the entries that are notes, oldest first."""
+    return [entry for _, entry in store.observations("NOTE", run_no=run.run_no)]
+
+
+def write_notes(page: Page, notes: list[Entry]) -> None:
+    """Write the notes below whatever is on the page, where there are any."""
+    if not notes:
+        return
+    page.blank()
+    page.line("Notes", "bold")
+    if len(notes) > SHOWN:
+        page.line(
+            f"{len(notes) - SHOWN} older ones: `runledger log RUN --type NOTE` has them all", "dim", indent=2
+        )
+    for entry in notes[-SHOWN:]:
+        page.line(f"{_told(entry)} (entry {entry.seq})", indent=2, hang=2)
+
+
+def _told(entry: Entry) -> str:
+    note = None if entry.body is None else decode_observation(entry.body)
+    if not isinstance(note, Note):
+        return "[erased]" if entry.body is None else "[unreadable]"
+    day = f", {write_micros(entry.at)[:10]}" if entry.at else ""
+    return f"{note.by}{day}: {note.text}"
