@@ -65,7 +65,7 @@ def note(
 def _text(given: str) -> str:
     text = printable(given) if given != "-" else _from_stdin()
     if not text.strip():
-        raise UsageError("expected a remark, found none")
+        raise (InputError if given == "-" else UsageError)("expected a remark, found none")
     if len(text.encode("utf-8")) > TEXT_LIMIT:
         raise UsageError(f"expected a remark of at most {TEXT_LIMIT} bytes, found a longer one")
     return text

@@ -76,7 +76,7 @@ def test_a_note_comes_from_stdin(ledger: Path) -> None:
     [
         ("", b"", 2, "expected a remark, found none"),
         (" \n", b"", 2, "expected a remark, found none"),
-        ("-", b"", 2, "expected a remark, found none"),
+        ("-", b"", 3, "expected a remark, found none"),
         ("x" * 16385, b"", 2, "at most 16384 bytes"),
         ("-", b"x" * 16386, 2, "at most 16384 bytes"),
         ("-", "é".encode() * 10000, 2, "at most 16384 bytes"),

@@ -1,6 +1,6 @@
 """Remarks: behind whatever others append meanwhile, at a time that does not go back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -10,6 +10,7 @@ from ledger.errors import NotFoundError, SequenceConflict
 from ledger.log import remarks
 from ledger.log.memory_store import MemoryStore
 from ledger.log.remarks import append_remark, is_closed
+from ledger.log.store import Erasure
 from tests.log.scripted import ScriptedDialect, line, lines, observed, run_row
 
 DIALECT = ScriptedDialect()
@@ -21,11 +22,11 @@ class CrowdedStore(MemoryStore):
 
     others = 0
 
-    def append(self, run_no: int, entries: Sequence[Entry]) -> None:
+    def append(self, run_no: int, entries: Sequence[Entry], *, erased: Iterable[Erasure] = ()) -> None:
         if self.others:
             self.others -= 1
             super().append(run_no, [line(self.size(run_no) + 1)])
-        super().append(run_no, entries)
+        super().append(run_no, entries, erased=erased)
 
 
 @pytest.fixture
