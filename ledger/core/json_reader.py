@@ -18,6 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 MAX_NESTING = 512
+SHORT = 2 * MAX_NESTING
+"""Bytes of a line that is too short to nest too deep; it needs no brackets counted."""
 
 _TO_PARENTHESES = bytes.maketrans(b"[{]}", b"(())")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
@@ -88,7 +90,7 @@ def nests_too_deep(line: bytes) -> bool:
 
     Exact for a well-formed line; of any other the complete reader finds out why it is none.
     """
-    if len(line) <= 2 * MAX_NESTING or line.count(b"[") + line.count(b"{") <= MAX_NESTING:
+    if len(line) <= SHORT or line.count(b"[") + line.count(b"{") <= MAX_NESTING:
         return False
     brackets = _brackets(line)
     for _ in range(MAX_NESTING):  # each turn takes the innermost level away
@@ -117,7 +119,7 @@ def msgspec_may_read(line: bytes) -> bool:
 
     It checks UTF-8 nowhere inside ``msgspec.Raw``, and its nesting limit is not ours.
     """
-    if len(line) > 2 * MAX_NESTING and nests_too_deep(line):  # short lines do not even ask
+    if len(line) > SHORT and nests_too_deep(line):  # short lines do not even ask
         return False
     if line.isascii():
         return True

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ledger.core.dialect import Label
-from ledger.core.json_reader import Json, Malformed, msgspec_may_read, printable, read_json
+from ledger.core.json_reader import SHORT, Json, Malformed, msgspec_may_read, printable, read_json
 from ledger.dialects.collection_profile.messages import (
     Blank,
     ProgramMessage,
@@ -52,7 +52,7 @@ def program_reader(shapes: Mapping[str, Shape]) -> Callable[[bytes], ProgramMess
                 isinstance(record, Record)
                 and (record.data is not None or record.op == "delete")
                 and "!" <= record.emitted_at < "\x7f"  # its first character is visible: it is not blank
-                and msgspec_may_read(line)
+                and ((len(line) <= SHORT and line.isascii()) or msgspec_may_read(line))  # mostly no call
             ):
                 return record
         except (msgspec.DecodeError, RecursionError):
