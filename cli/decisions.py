@@ -37,7 +37,7 @@ def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Decision:
     Raises:
         NotFoundError: the run's dialect is not known here, or has no such ruleset.
     """
-    dialect, documents = dialect_named(run.dialect), _documents(store, run)
+    dialect, documents = dialect_named(run.dialect), documents_of(store, run)
     return replay(dialect, store.entries(run.run_no), documents, ruleset)
 
 
@@ -47,11 +47,11 @@ def decide_run_under_all(store: Store, run: RunRow, ruleset: str | None) -> tupl
     Raises:
         NotFoundError: the run's dialect is not known here, or has no such ruleset.
     """
-    dialect, documents = dialect_named(run.dialect), _documents(store, run)
+    dialect, documents = dialect_named(run.dialect), documents_of(store, run)
     return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset)
 
 
-def _documents(store: Store, run: RunRow) -> Mapping[str, bytes]:
+def documents_of(store: Store, run: RunRow) -> Mapping[str, bytes]:
     """Return the manifest that a run was opened with, by its digest, where one is known."""
     first = next(store.entries(run.run_no, through=1), None)
     opened = opening(first) if first is not None else None

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import export, heads, import_, log, manifest, note, rules, runs, show, verify, why
+from cli.commands import erase, export, heads, import_, log, manifest, note, rules, runs, show, verify, why
 from cli.exits import exits, ready_streams
 from cli.options import (
     ColorOption,
@@ -68,6 +68,7 @@ for verb, module, function in (
     ("log", log, log.log),
     ("note", note, note.note),
     ("export", export, export.export),
+    ("erase", erase, erase.erase),
     ("verify", verify, verify.verify),
     ("heads", heads, heads.heads),
 ):

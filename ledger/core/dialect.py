@@ -128,6 +128,10 @@ class Dialect(WireDialect, Protocol):
         """Decide at the state's last entry; changes nothing, and may be asked at any prefix."""
         ...
 
+    def record_key(self, entry: Entry) -> str | None:
+        """Return the canonical key of the record that an entry carries; None where it carries none; total."""
+        ...
+
     def tell(self, entry: Entry) -> Mapping[str, str]:
         """Return the telling fields of an entry, by name, for people; total, bounded, printable."""
         ...

@@ -70,10 +70,7 @@ def empty_wal(connection: sqlite3.Connection) -> None:
         sqlite3.OperationalError: others kept it from being emptied for as long as we wait (SQLITE_BUSY), or
             the file system refused.
     """
-    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-        error = sqlite3.OperationalError("the write-ahead log is being read")
-        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
-        raise error
+    transactions.until_free(connection, transactions.BUSY_SECONDS, "PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _size(file: Path) -> int:

@@ -5,10 +5,13 @@ Invariant: what is appended is one observation, redacted, at a time that does no
 """
 
 import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.observations import (
+    EntriesErased,
     Observation,
     RunClosed,
     encode_observation,
@@ -17,6 +20,8 @@ from ledger.core.observations import (
 )
 from ledger.errors import SequenceConflict
 from ledger.log.store import Store
+
+_T = TypeVar("_T")
 
 _ATTEMPTS = 100
 _RETRY_SECONDS = 0.01
@@ -47,20 +52,63 @@ def append_remark(
         SequenceConflict: others appended each time that it was tried.
         BusyError: as for :meth:`ledger.log.store.Store.append`.
     """
+
+    def append(entry: Entry) -> Entry:
+        store.append(run_no, [entry])
+        return entry
+
+    return _at_the_end(store, run_no, dialect, observation, at, append)
+
+
+def erase_entries(
+    store: Store, run_no: int, dialect: LineReader, seqs: Sequence[int], reason: str, *, at: int
+) -> Entry | None:
+    """Erase entries of a run, and append the account of it, after whatever others append meanwhile.
+
+    Args:
+        store: the log.
+        run_no: the run.
+        dialect: what the run speaks; it takes secrets out of the reason.
+        seqs: the entries.
+        reason: why; it is kept.
+        at: now, microseconds since the epoch, UTC; raised to the last time known of the run.
+
+    Returns:
+        The ENTRIES_ERASED; None where all of them were erased already.
+
+    Raises:
+        NotFoundError, UsageError: as for :meth:`ledger.log.store.Store.erase`.
+        SequenceConflict, BusyError: as for :func:`append_remark`.
+    """
+
+    def erase(entry: Entry) -> Entry | None:
+        return entry if store.erase(run_no, seqs, entry) else None
+
+    account = EntriesErased(entries=tuple(seqs), reason=reason)
+    return _at_the_end(store, run_no, dialect, account, at, erase)
+
+
+def _at_the_end(
+    store: Store,
+    run_no: int,
+    dialect: LineReader,
+    observation: Observation,
+    at: int,
+    act: Callable[[Entry], _T],
+) -> _T:
+    """Do what appends an observation, again wherever somebody else appended first."""
     body = dialect.redact(OBSERVER, encode_observation(observation))
     name, stream = observation_type(observation), observation_stream(observation)
-    for attempt in range(_ATTEMPTS):
+    attempts = _ATTEMPTS
+    while True:
         size, last = _end_of(store, run_no)
-        entry = Entry(size + 1, max(at, last), OBSERVER, "", name, stream, body)
         try:
-            store.append(run_no, [entry])
+            return act(Entry(size + 1, max(at, last), OBSERVER, "", name, stream, body))
         except SequenceConflict:
-            if attempt == _ATTEMPTS - 1:
+            attempts -= 1
+            if not attempts:
                 raise
             time.sleep(_RETRY_SECONDS)
-        else:
-            break
-    return entry
 
 
 def _end_of(store: Store, run_no: int) -> tuple[int, int]:

@@ -21,6 +21,7 @@ import msgspec
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.merkle import Row, leaf_hash
 from ledger.errors import BusyError, DiskError, IntegrityError, LedgerError, NotFoundError
+from ledger.log import transactions
 from ledger.log.batches import (
     Batch,
     check_erasable,
@@ -35,7 +36,7 @@ from ledger.log.remains import empty_wal, may_have_remains
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import DAMAGED, translated
 from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
-from ledger.log.transactions import Wal, write_transaction
+from ledger.log.transactions import Wal, until_free, write_transaction
 
 PAGE_ROWS = 2000
 PAGE_BYTES = 8 * 1024 * 1024
@@ -143,7 +144,7 @@ class SqliteStore:
         with translated(self._path):
             try:
                 if may_have_remains(self._connection, self._path):
-                    self._connection.execute("VACUUM")
+                    until_free(self._connection, transactions.BUSY_SECONDS, "VACUUM")
                     empty_wal(self._connection)
             except sqlite3.OperationalError as error:
                 raise _unscrubbed(self._path, error) from error

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 BUSY_SECONDS = 30.0
 """How long whoever needs the ledger waits for those who hold it."""
@@ -51,17 +52,37 @@ def take_write_lock(connection: sqlite3.Connection, seconds: float) -> None:
     Raises:
         sqlite3.OperationalError: others held it for longer than so many seconds (SQLITE_BUSY).
     """
+    until_free(connection, seconds, "BEGIN IMMEDIATE")
+
+
+def until_free(connection: sqlite3.Connection, seconds: float, statement: str) -> list[Any]:
+    """Run a statement, again as long as others are in its way; return its rows.
+
+    A checkpoint does not raise where others are in its way, but says so in its first column.
+
+    Raises:
+        sqlite3.OperationalError: they were for longer than so many seconds (SQLITE_BUSY), or it failed.
+    """
     deadline = time.monotonic() + seconds
+    is_checkpoint = statement.startswith("PRAGMA wal_checkpoint")
     with _waiting(connection, 0.0):
         while True:
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                rows = connection.execute(statement).fetchall()
+                if is_checkpoint and rows[0][0]:
+                    raise _busy("the write-ahead log is being read")
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(random.uniform(0, _LONGEST_NAP))
             else:
-                return
+                return rows
+
+
+def _busy(why: str) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(why)
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return error
 
 
 class Wal:

@@ -92,9 +92,15 @@ def bring(ledger: Path, path: Path) -> None:
     assert done.status == 0, done.err
 
 
-def at_terminal(*words: str | Path, cwd: Path = ROOT, **env: str | None) -> tuple[int, bytes]:
-    """Run the command at a terminal of its own, and return its status and all that the terminal was sent."""
+def at_terminal(
+    *words: str | Path, cwd: Path = ROOT, answer: bytes = b"", **env: str | None
+) -> tuple[int, bytes]:
+    """Run the command at a terminal of its own, and return its status and all that the terminal was sent.
+
+    The answer is typed before anything is asked.
+    """
     ours, theirs = pty.openpty()
+    os.write(ours, answer)
     try:
         process = subprocess.Popen(
             [*COMMAND, *map(str, words)],

@@ -33,7 +33,7 @@ from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES
 from ledger.dialects.collection_profile.state import State
-from ledger.dialects.collection_profile.telling import tell
+from ledger.dialects.collection_profile.telling import record_key, tell
 
 
 class CollectionProfile:
@@ -79,6 +79,10 @@ class CollectionProfile:
     def evolve_all(self, states: Sequence[State], entries: Iterable[Entry]) -> None:
         """Take entries, in order, into several states, in one pass."""
         evolve_all(states, entries)
+
+    def record_key(self, entry: Entry) -> str | None:
+        """Return the canonical key of the record that an entry carries, None where it carries none."""
+        return record_key(entry)
 
     def tell(self, entry: Entry) -> Mapping[str, str]:
         """Return the telling fields of an entry, for people."""

@@ -7,7 +7,7 @@ many there are. Of a record's data only members whose name ends in ``status`` or
 import json
 from collections.abc import Iterator, Mapping
 
-from ledger.core.entries import OBSERVER, Entry
+from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.json_reader import Json, Malformed, printable, read_json
 
 WIDTH = 200
@@ -50,6 +50,22 @@ def tell(entry: Entry) -> Mapping[str, str]:
     if isinstance(document, Malformed) or not isinstance(document.value, dict):
         return {"line": _shorten(entry.body[: 4 * WIDTH].decode("utf-8", "backslashreplace"))}
     return dict(_fields(entry, document.value))
+
+
+def record_key(entry: Entry) -> str | None:
+    """Return the canonical key of the record that an entry carries, None where it carries none; total.
+
+    A key that breaks the rules is told too: a number, or an array that is not only of strings, as JSON.
+    """
+    if entry.origin != PROGRAM or entry.type != "RECORD" or entry.body is None:
+        return None
+    document = read_json(entry.body)
+    if isinstance(document, Malformed) or not isinstance(document.value, dict):
+        return None
+    key = document.value.get("key")
+    if key is None or isinstance(key, str):
+        return key
+    return json.dumps(key, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:

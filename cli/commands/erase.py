@@ -1,0 +1,249 @@
+"""``runledger erase``: take what entries say out of the ledger, for good."""
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from cli.decisions import open_ledger
+from cli.erase_page import write_plan
+from cli.erasing import (
+    ENTRIES_AT_ONCE,
+    MENTIONS_TOLD,
+    Erasing,
+    MentionTold,
+    Wanted,
+    choose,
+    foresee,
+    mentions,
+    read_ranges,
+)
+from cli.exits import NO, say
+from cli.options import Common, Output
+from cli.page import some_of
+from cli.progress import progress_bar
+from cli.render import print_json, print_rows, print_text
+from cli.run_names import find_run
+from ledger.core.json_reader import printable
+from ledger.errors import NotFoundError, UnavailableError, UsageError
+from ledger.log.store import RunRow, Store
+from ledger.replay.replay import dialect_named
+
+EXAMPLES = """Examples:
+
+  runledger erase run_1 --stream messages --key msg_3 --reason "asked to by the owner" --dry-run
+
+  runledger erase --everywhere --stream contacts --key c_81 --reason "right to erasure, case 12" --yes"""
+
+COLUMNS = ("run_id", "erased", "account", "status_before", "status_after")
+REASON_LIMIT = 1000
+SHOWN = 10
+
+
+def erase(
+    common: Common,
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
+    ] = None,
+    entries: Annotated[
+        str | None, typer.Option("--entries", metavar="LIST", help="These entries: 5,7-9.")
+    ] = None,
+    stream: Annotated[
+        str | None, typer.Option("--stream", metavar="STREAM", help="The records of this stream.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key", metavar="KEY", help='Only those with this key; a compound one as JSON: ["a","b"].'
+        ),
+    ] = None,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="In every run of the ledger; needs --stream and --key.")
+    ] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option("--reason", metavar="TEXT", help="Why; it is kept, so it must not say what is erased."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also in a run that is not closed; this cuts its recorder off.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be erased and what it changes; do nothing.")
+    ] = False,
+) -> None:
+    """Erase what entries of a run say: their bytes leave the ledger's files, their hashes stay.
+
+    Without --entries and --stream that is every line of the run's program and runtime.
+    """
+    wanted = _wanted(run, entries, stream, key, everywhere=everywhere)
+    why = _reason(reason, needed=not dry_run)
+    with open_ledger(common, write=not dry_run, create=False) as store:
+        asked = list(store.runs()) if everywhere else [find_run(store, run or "")]
+        plan, named, total = _plan(store, asked, wanted, common)
+        if not plan and not any(_has_erasures(store, one) for one in asked):
+            raise NotFoundError(_nothing_there(wanted, run))
+        if common.output is Output.TEXT:
+            page = common.page()
+            write_plan(page, plan, named, total, wanted)
+            print_text(page.text())
+        accounts: dict[int, list[int]] = {}
+        if not dry_run:
+            _check_closed(store, plan, force=force)
+            _ask(plan, yes=yes)
+            accounts = {one.run.run_no: _erase(store, one, why) for one in plan}
+        if common.output is not Output.TEXT:
+            rows = [_row(one, accounts.get(one.run.run_no, [])) for one in plan]
+            _print_rows(rows, named, total, common)
+        if not dry_run:
+            sys.stdout.flush()
+            store.scrub()
+            _say_done(plan)
+
+
+def _wanted(
+    run: str | None, entries: str | None, stream: str | None, key: str | None, *, everywhere: bool
+) -> Wanted:
+    """Read what is to be erased.
+
+    Raises:
+        UsageError: it is said twice, or not enough.
+    """
+    if everywhere == (run is not None):
+        raise UsageError("expected a RUN, or --everywhere and no RUN; `runledger runs` lists the runs")
+    if everywhere and (stream is None or key is None):
+        raise UsageError("expected --stream and --key beside --everywhere, so that not all is erased")
+    if entries is not None and stream is not None:
+        raise UsageError("expected --entries or --stream, found both; run it twice")
+    if key is not None and stream is None:
+        raise UsageError("expected --stream beside --key; a key is one of a stream's")
+    return Wanted(read_ranges(entries) if entries is not None else (), stream, key)
+
+
+def _reason(reason: str | None, *, needed: bool) -> str:
+    text = printable(reason or "").strip()
+    if needed and not text:
+        raise UsageError("expected --reason TEXT: why it is erased stays in the log")
+    if len(text) > REASON_LIMIT:
+        raise UsageError(f"expected a reason of at most {REASON_LIMIT} characters, found {len(text)}")
+    return text
+
+
+def _plan(
+    store: Store, asked: Sequence[RunRow], wanted: Wanted, common: Common
+) -> tuple[list[Erasing], list[MentionTold], int]:
+    """Return what is to be erased run by run, the first mentions elsewhere, and how many there are."""
+    plan: list[Erasing] = []
+    named: list[MentionTold] = []
+    total = done = 0
+    sizes = [store.size(run.run_no) for run in asked]
+    with progress_bar(sum(sizes), color=common.color, counts_entries=True) as advance:
+        for run, size in zip(asked, sizes, strict=True):
+            advance(run.run_id, done)
+            entries = choose(store, run, wanted)
+            if entries:
+                plan.append(foresee(store, run, entries, common.ruleset))
+            for mention in mentions(store, run, entries, wanted):
+                total += 1
+                if len(named) < MENTIONS_TOLD:
+                    named.append(mention)
+            done += size
+    return plan, named, total
+
+
+def _has_erasures(store: Store, run: RunRow) -> bool:
+    return next(store.erasures(run.run_no), None) is not None
+
+
+def _nothing_there(wanted: Wanted, run: str | None) -> str:
+    what = "an entry with a body"
+    if wanted.stream is not None:
+        what = f"a record of the stream {wanted.stream!r}"
+        what += f" with the key {wanted.key!r}" if wanted.key is not None else ""
+    where = "in any run" if run is None else f"in the run {run!r}"
+    return f"expected {what} {where}, found none; `runledger log RUN` lists the entries"
+
+
+def _check_closed(store: Store, plan: Sequence[Erasing], *, force: bool) -> None:
+    """Refuse to write behind the last entry of a run that somebody may be recording.
+
+    Raises:
+        UnavailableError: a run is not closed.
+    """
+    from ledger.log.remarks import is_closed
+
+    still = [one.run.run_id for one in plan if not force and not is_closed(store, one.run.run_no)]
+    if still:
+        raise UnavailableError(
+            f"expected runs that are closed, found {some_of(still[:SHOWN], len(still))} open: erasing would "
+            "cut a recorder off; wait, or use --force if there is none"
+        )
+
+
+def _ask(plan: Sequence[Erasing], *, yes: bool) -> None:
+    """Ask before the first entry is erased.
+
+    Raises:
+        UsageError: nobody is there to be asked.
+        typer.Exit: the answer is no.
+    """
+    if yes or not plan:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "expected --yes, as nobody is there to be asked; --dry-run only says what it would do"
+        )
+    count = sum(len(one.entries) for one in plan)
+    if not typer.confirm(f"Erase {_entries(count)} for good?", default=False, err=True):
+        say("nothing was erased")
+        raise typer.Exit(NO)
+
+
+def _erase(store: Store, erasing: Erasing, reason: str) -> list[int]:
+    """Erase what is to be erased of one run; return the entries that give account of it."""
+    from ledger.log.remarks import erase_entries
+
+    accounts: list[int] = []
+    run, waiting = erasing.run, iter(erasing.entries)
+    while some := list(islice(waiting, ENTRIES_AT_ONCE)):
+        now = time.time_ns() // 1000
+        account = erase_entries(store, run.run_no, dialect_named(run.dialect), some, reason, at=now)
+        accounts += [account.seq] if account is not None else []
+    return accounts
+
+
+def _row(erasing: Erasing, accounts: list[int]) -> dict[str, Any]:
+    change = erasing.change
+    return {
+        "run_id": erasing.run.run_id,
+        "erased": len(erasing.entries),
+        "entries": erasing.entries,
+        "account": accounts,
+        "status_before": change.status_before,
+        "status_after": change.status_after,
+        "checkpoints": change.checkpoints,
+    }
+
+
+def _print_rows(
+    rows: Iterable[dict[str, Any]], named: Sequence[MentionTold], total: int, common: Common
+) -> None:
+    if common.output is Output.JSON:
+        print_json({"runs": list(rows), "named_by": named, "named_by_total": total})
+    else:
+        print_rows(rows, COLUMNS, common)
+
+
+def _say_done(plan: Sequence[Erasing]) -> None:
+    count = sum(len(one.entries) for one in plan)
+    if count:
+        say(f"erased {_entries(count)}; nothing of what was erased is left in the ledger's files")
+    else:
+        say("nothing more to erase; nothing of what was erased is left in the ledger's files")
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"

@@ -1,0 +1,44 @@
+"""Where a line names a key."""
+
+import pytest
+
+from ledger.core.mentions import KeyNamed, Mention
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "found"),
+    [
+        ("m3", b'{"record_key":"m3"}', Mention("record_key", "value")),
+        ("m3", b'{"keys":["m1","m2","m3"]}', Mention("keys[2]", "value")),
+        ("m3", b'{"cursor":{"seen":{"m3":true}}}', Mention("cursor.seen.m3", "value")),
+        ("m3", b'{"text":"lost m3, sorry","record_key":"m3"}', Mention("record_key", "value")),
+        ("m3", b'{"text":"lost m3, sorry"}', Mention("text", "text")),
+        ("m3", b'{"text":"m31 and am3"}', None),
+        ("m3", b'{"a":"\\u006d3"}', Mention("a", "value")),
+        ("m3", b"not JSON, but m3 is in it", Mention("", "text")),
+        ("m3", b"\xff m3", Mention("", "text")),
+        ("m3", b"", None),
+        ("5", b'{"a":[5]}', Mention("a[0]", "value")),
+        ("5", b'{"a":5.0}', Mention("a", "value")),
+        ("100", b'{"a":1e2}', Mention("a", "value")),
+        ("5", b'{"a":55,"b":true,"c":null}', None),
+        ('["a","b"]', b'{"key":["a","b"]}', Mention("key", "value")),
+        ('["a","b"]', b'{"resources":["[\\"a\\",\\"b\\"]"]}', Mention("resources[0]", "value")),
+        ('["a","b"]', b'{"key":["a","c"]}', None),
+        ("[1]", b'{"a":"[1]"}', Mention("a", "value")),
+        ("msg.*", b'{"a":"msg.*","b":"msgs"}', Mention("a", "value")),
+        ("msg.*", b'{"a":"msgs"}', None),
+        ("\ud800", b'{"a":"\\ud800"}', Mention("a", "value")),
+        ("é", '{"a":"é"}'.encode(), Mention("a", "value")),
+        ("é", '{"a":"né"}'.encode(), None),
+    ],
+)
+def test_a_key_is_found_where_it_is_named(key: str, body: bytes, found: Mention | None) -> None:
+    assert KeyNamed(key).found_in(body) == found
+
+
+def test_the_deepest_line_is_read_without_recursion() -> None:
+    body = b"[" * 500 + b'"m3"' + b"]" * 500
+    mention = KeyNamed("m3").found_in(body)
+    assert mention is not None
+    assert len(mention.where) == 200
