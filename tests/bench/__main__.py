@@ -57,7 +57,7 @@ def _asked() -> argparse.Namespace:
 
 def _heading(machine: Machine, n: int, rounds: int) -> str:
     return (
-        f"{n:,} RECORD lines of {LINE_BYTES} bytes, the best of {rounds} rounds; ratios: their median\n"
+        f"{n:,} RECORD lines of {LINE_BYTES} bytes, best of {rounds} rounds (ratios: median of the rounds)\n"
         f"{machine.cores} cores ({machine.cpu}), {machine.python}, SQLite {machine.sqlite}, "
         f"msgspec {machine.msgspec}, {machine.file_system}, load {machine.load:.1f}"
     )

@@ -13,6 +13,13 @@ PEAK_BYTES = 120_000_000
 WHY_SECONDS = 4.0
 
 
+class Ratio(msgspec.Struct, frozen=True):
+    """A rate as a multiple of another: the best rounds of both, and the median of the rounds' own ratios."""
+
+    best: float
+    median: float
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One row.
 
@@ -21,8 +28,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         value: its best round, lines a second of CPU time, or what the row says instead.
         wall: the same by the clock, of the round in which that was best.
         limit: the limit that it is held against, '' for none.
-        ratio: the part of that limit which it reaches; the median over the rounds.
-        versus: how many times the rate of the package ``eventsourcing``; the median over the rounds.
+        ratio: the part of that limit which it reaches.
+        versus: how many times the rate of the package ``eventsourcing``.
         target: what is to be reached, '' for nothing.
         met: whether it is; None where there is no target, or the run was too short to say.
     """
@@ -31,8 +38,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     value: str
     wall: str = ""
     limit: str = ""
-    ratio: float | None = None
-    versus: float | None = None
+    ratio: Ratio | None = None
+    versus: Ratio | None = None
     target: str = ""
     met: bool | None = None
 
@@ -95,8 +102,12 @@ def _row(spec: _Spec, timings: dict[str, list[Timing]], n: int) -> Row:
     ratio, versus = _ratio(measured, timings.get(spec.limit)), _ratio(measured, timings.get(spec.rival))
     rate = n / best.cpu
     targets = [
-        (f"≥ {spec.least_ratio:.2f} of its limit", spec.least_ratio, ratio),
-        (f"≥ {spec.least_versus:g} × eventsourcing", spec.least_versus, versus),
+        (f"≥ {spec.least_ratio:.2f} of its limit", spec.least_ratio, None if ratio is None else ratio.best),
+        (
+            f"≥ {spec.least_versus:g} × eventsourcing",
+            spec.least_versus,
+            None if versus is None else versus.best,
+        ),
         (f"≥ {spec.least_rate:,} lines/s", spec.least_rate, rate),
     ]
     asked = [(said, found is None or found >= least) for said, least, found in targets if least]
@@ -112,11 +123,11 @@ def _row(spec: _Spec, timings: dict[str, list[Timing]], n: int) -> Row:
     )
 
 
-def _ratio(measured: list[Timing], against: list[Timing] | None) -> float | None:
-    """Return how many times the rate of another measurement; each round is compared with itself."""
+def _ratio(measured: list[Timing], against: list[Timing] | None) -> Ratio | None:
     if against is None:
         return None
-    return median(b.cpu / a.cpu for a, b in zip(measured, against, strict=True))
+    best = min(timing.cpu for timing in against) / min(timing.cpu for timing in measured)
+    return Ratio(best, median(b.cpu / a.cpu for a, b in zip(measured, against, strict=True)))
 
 
 def _large_rows(large: Large) -> list[Row]:
@@ -145,8 +156,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.what,
         row.value,
         row.wall,
-        "" if row.ratio is None else f"{row.ratio:.2f}",
-        "" if row.versus is None else f"{row.versus:.1f}",
+        "" if row.ratio is None else f"{row.ratio.best:.2f} ({row.ratio.median:.2f})",
+        "" if row.versus is None else f"{row.versus.best:.1f} ({row.versus.median:.1f})",
         row.target,
         "" if row.met is None else "met" if row.met else "MISSED",
     )
