@@ -5,7 +5,21 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import erase, export, heads, import_, log, manifest, note, rules, runs, show, verify, why
+from cli.commands import (
+    backup,
+    erase,
+    export,
+    heads,
+    import_,
+    log,
+    manifest,
+    note,
+    rules,
+    runs,
+    show,
+    verify,
+    why,
+)
 from cli.exits import exits, ready_streams
 from cli.options import (
     ColorOption,
@@ -71,6 +85,7 @@ for verb, module, function in (
     ("erase", erase, erase.erase),
     ("verify", verify, verify.verify),
     ("heads", heads, heads.heads),
+    ("backup", backup, backup.backup),
 ):
     app.command(verb, epilog=examples(module.EXAMPLES), short_help=_short(function.__doc__ or ""))(
         command(function)
