@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ledger.errors import DiskError, FormatError, InputError, NotFoundError, UnavailableError
 from ledger.log import transactions
-from ledger.log.schema import SchemaFault, check_schema, create_schema, inspect_schema, is_empty
+from ledger.log.schema import create_schema, is_empty
+from ledger.log.schema_check import SchemaFault, check_schema, inspect_schema
 from ledger.log.sqlite_errors import translated
 
 _RETRY_SECONDS = 0.01

@@ -1,4 +1,4 @@
-"""Format 1 of the log, as SQL, and the check that a file still has it.
+"""Format 1 of the log, as SQL; :mod:`ledger.log.schema_check` holds a file against it.
 
 The schema is text on purpose: it is compared on every open, byte for byte, so it must not depend on what a
 library of some version would generate. Invariant: every log table is append-only by trigger; the one UPDATE
@@ -10,10 +10,7 @@ hashes) is what verifying is for.
 """
 
 import sqlite3
-from collections.abc import Iterator
-from typing import NamedTuple
 
-from ledger.errors import FormatError, IntegrityError
 from ledger.log.views import VIEWS
 
 APPLICATION_ID = 0x524C4731
@@ -144,7 +141,7 @@ SCHEMA: dict[str, str] = {**TABLES, **INDEXES, **_INSERT_TRIGGERS, **_CHANGE_TRI
 def is_empty(connection: sqlite3.Connection) -> bool:
     """Tell a database in which nobody has made anything yet."""
     objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return (_pragma(connection, "application_id"), _pragma(connection, "user_version"), objects) == (0, 0, 0)
+    return (pragma(connection, "application_id"), pragma(connection, "user_version"), objects) == (0, 0, 0)
 
 
 def create_schema(connection: sqlite3.Connection) -> None:
@@ -155,79 +152,6 @@ def create_schema(connection: sqlite3.Connection) -> None:
         connection.execute(sql)
 
 
-class SchemaFault(NamedTuple):
-    """Where a ledger's schema or header is not format 1's: what was expected, what found, what to do."""
-
-    expected: str
-    found: str
-    next: str
-
-
-def check_schema(connection: sqlite3.Connection, path: str) -> None:
-    """Hold a file against format 1.
-
-    Raises:
-        FormatError: another program's database, or another format.
-        IntegrityError: a ledger whose schema was changed; names the first object that differs.
-    """
-    for fault in _header_faults(connection):
-        raise FormatError(f"{path}: expected {fault.expected}, found {fault.found}; {fault.next}")
-    for fault in _object_faults(connection):
-        raise IntegrityError(f"{path}: expected {fault.expected}, found {fault.found}; {fault.next}")
-
-
-def inspect_schema(connection: sqlite3.Connection, path: str) -> tuple[list[SchemaFault], list[SchemaFault]]:
-    """Return what is wrong with a ledger's header, and with its schema.
-
-    A file with a wrong header is a ledger all the same where its tables are those of format 1, and a ledger
-    of no newer format where all of its schema is.
-
-    Raises:
-        FormatError: another program's database, or another format.
-    """
-    header, objects = list(_header_faults(connection)), list(_object_faults(connection))
-    if header:
-        found = _objects(connection)
-        is_newer = _pragma(connection, "user_version") > FORMAT
-        if (is_newer and objects) or any(found.get(name) != sql for name, sql in TABLES.items()):
-            check_schema(connection, path)
-    return header, objects
-
-
-def _header_faults(connection: sqlite3.Connection) -> Iterator[SchemaFault]:
-    application_id, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
-    if application_id != APPLICATION_ID:
-        yield SchemaFault(
-            f"a ledger (application_id {APPLICATION_ID:#x})",
-            f"another program's database ({application_id & 0xFFFFFFFF:#x})",
-            "name another file",
-        )
-    if version != FORMAT:
-        hint = "open it with a newer runledger" if version > FORMAT else "name another file"
-        yield SchemaFault(f"log format {FORMAT}", f"format {version}", hint)
-
-
-def _object_faults(connection: sqlite3.Connection) -> Iterator[SchemaFault]:
-    found = _objects(connection)
-    after = "the log's guards no longer hold; verify it, and go back to a copy that was not changed"
-    for name, sql in SCHEMA.items():
-        kind = sql.split()[1].lower()
-        if name not in found:
-            yield SchemaFault(f"{kind} {name} in the schema", "none", after)
-        elif found[name] != sql:
-            yield SchemaFault(f"{kind} {name} as format {FORMAT} has it", "it changed", after)
-    for name in sorted(found.keys() - SCHEMA.keys()):
-        yield SchemaFault("only the log's own objects", f"{name!r}", "drop it, or name its table aux_…")
-
-
-def _objects(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(
-        connection.execute(
-            "SELECT name, sql FROM sqlite_master"
-            " WHERE tbl_name NOT GLOB 'aux_*' AND tbl_name NOT GLOB 'sqlite_*' AND name NOT GLOB 'sqlite_*'"
-        )
-    )
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
+def pragma(connection: sqlite3.Connection, name: str) -> int:
+    """Return a number that SQLite keeps in the header of the file."""
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

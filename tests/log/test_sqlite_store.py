@@ -351,6 +351,28 @@ def test_a_schema_that_was_changed_is_noticed_on_opening(path: Path, found: str)
             SqliteStore.open(path, create=False, read_only=read_only)
 
 
+SNEAKY = "CREATE TRIGGER sneaky BEFORE DELETE ON entries BEGIN SELECT RAISE(IGNORE); END;"
+SNEAKY += "PRAGMA writable_schema = ON; UPDATE sqlite_master SET "
+DISGUISES = {
+    "as a trigger of a table aside": "tbl_name = 'aux_leases' WHERE name = 'sneaky'",
+    "as a table aside": "type = 'table', name = 'aux_x', tbl_name = 'aux_x' WHERE name = 'sneaky'",
+    "as one of SQLite's own": "name = 'sqlite_x', tbl_name = 'sqlite_x' WHERE name = 'sneaky'",
+    "as a guard, before the guard": "name = 'messages' WHERE name = 'sneaky'",
+    "as a guard, in its place": "name = 'entries_no_delete' WHERE name = 'sneaky';"
+    "DELETE FROM sqlite_master WHERE name = 'entries_no_delete' AND sql LIKE '%append-only%'",
+    "in a text that is spelled oddly": "sql = replace(sql, 'CREATE TRIGGER', 'CREATE /* TABLE */ TRIGGER'),"
+    " tbl_name = 'aux_x' WHERE name = 'sneaky'",
+}
+
+
+@pytest.mark.parametrize("how", DISGUISES)
+def test_a_trigger_in_disguise_is_noticed_by_sqlite_itself(path: Path, how: str) -> None:
+    with closing(raw(path)) as connection:
+        connection.executescript(SNEAKY + DISGUISES[how])
+    with pytest.raises(IntegrityError):
+        SqliteStore.open(path, create=False, read_only=True)
+
+
 def test_aux_tables_and_sqlites_own_are_nobodys_business(path: Path) -> None:
     with closing(raw(path)) as connection:
         connection.executescript(

@@ -17,7 +17,7 @@ from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import RunRow, Store
 from ledger.log.verifying.chain import Add
 from ledger.log.verifying.columns import told
-from ledger.log.verifying.findings import FINDINGS_PER_RUN, Findings, IntegrityFinding
+from ledger.log.verifying.findings import Findings, IntegrityFinding
 from ledger.log.verifying.known_heads import KnownHeads
 from ledger.log.verifying.pages import Pages, Unreadable
 from ledger.log.verifying.run_walk import RunWalk
@@ -32,6 +32,7 @@ _KEYED_BY_RUN = (
     ("tree_heads", "run_no", 0),
     ("erasures", "entry_id", SEQ_BITS),
 )
+_FILE_FAULTS = 20  # that SQLite tells of a file; what is ours to tell needs room too
 _WHOLE_FILE = "the file"
 _DOCUMENTS = "documents"
 
@@ -119,7 +120,7 @@ class Verification:
         """Return how many entries there are to read, 0 where that cannot be told."""
         sql = "SELECT sum(size) FROM (SELECT max(size) AS size FROM tree_heads GROUP BY run_no)"
         try:
-            return int(self._pages.one(sql) or 0)
+            return self._pages.number(sql) or 0
         except Unreadable:
             return 0
 
@@ -168,7 +169,7 @@ class Verification:
     def _check_file(self, add: Add) -> None:
         self._progress(_WHOLE_FILE, 0)
         try:
-            said = [text for (text,) in self._pages.all(f"PRAGMA integrity_check({FINDINGS_PER_RUN})")]
+            said = [text for (text,) in self._pages.all(f"PRAGMA integrity_check({_FILE_FAULTS})")]
         except Unreadable as error:
             said = [str(error)]
         for text in said:
@@ -179,15 +180,14 @@ class Verification:
 
     def _check_documents(self, add: Add) -> None:
         """Hold every document against its digest, one at a time, as one may be large."""
-        name = ""
-        sql = "SELECT digest, body FROM documents WHERE digest > ? ORDER BY digest LIMIT 1"
-        while rows := self._pages.all(sql, name):
-            ((name, body),) = rows
+        after = ""
+        while (document := self._pages.next_document(after)) is not None:
+            after, body = document
             self._progress(_DOCUMENTS, 0)
             found = digest(body) if isinstance(body, bytes) else told(body)
-            if found != name:
-                add("document_changed", f"a document {name}", f"one that is {found}")
-            self._documents.add(name)
+            if found != after:
+                add("document_changed", f"a document {printable(after)}", f"one that is {found}")
+            self._documents.add(after)
             self.summary.documents += 1
 
     def _check_unreferenced(self, add: Add) -> None:
@@ -268,7 +268,7 @@ class Verification:
     def _check_below(self, add: Add) -> None:
         """Tell rows under numbers below those of runs; the log's own constraints keep them out."""
         for table, column, bits in _KEYED_BY_RUN:
-            found = self._pages.one(f"SELECT min({column}) FROM {table}")
+            found = self._pages.number(f"SELECT min({column}) FROM {table}")
             if found is not None and found < 1 << bits:
                 add("stray_rows", f"a run for number {found >> bits}, of which there are {table}", "none")
 
@@ -276,10 +276,12 @@ class Verification:
         """Return the first run number in a table that no run has, as things are now."""
         with self._pages.snapshot():
             if last == _LAST_RUN:  # runs may have been opened meanwhile
-                first = max(first, 1 + (self._pages.one("SELECT max(run_no) FROM runs") or 0))
+                first = max(first, 1 + (self._pages.number("SELECT max(run_no) FROM runs") or 0))
                 last = _LAST_KEY >> bits  # also numbers that no run may have
             if first > last:
                 return None
             sql = f"SELECT min({column}) FROM {table} WHERE {column} >= ? AND {column} <= ?"
-            found: int | None = self._pages.one(sql, first << bits, (last + 1 << bits) - 1)
+            found = self._pages.number(sql, first << bits, (last + 1 << bits) - 1)
+        if found is not None and found >> bits < first:
+            raise Unreadable("its rows are out of order")
         return None if found is None else found >> bits

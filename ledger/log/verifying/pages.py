@@ -8,8 +8,10 @@ writer who appends or erases meanwhile is never seen half-way. What SQLite canno
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from operator import ge
 from typing import Any, NamedTuple
 
+from ledger.core.json_reader import printable
 from ledger.errors import BusyError
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import translate
@@ -81,8 +83,9 @@ class Pages:
         base = run_no << SEQ_BITS
         with self.snapshot():
             rows = self._rows(base | after, base | through)
+            _check_order(after, [row[0] for row in rows])
             end = rows[-1][0] if rows and _is_full(rows) else through
-            heads = self.all(_HEADS, run_no, after, end)
+            heads = self._heads(run_no, after, end)
             end = heads[-1][0] if len(heads) == PAGE_ROWS else end
             erasures = self.all(_ERASURES, base | after, base | end)
             end = erasures[-1][0] if len(erasures) == PAGE_ROWS else end
@@ -98,23 +101,21 @@ class Pages:
         sql = f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
         after = -(1 << 63)
         while rows := self.all(sql, after):
-            for row in rows:
-                yield RunRow(**dict(zip(RunRow.__struct_fields__, row, strict=True)))
+            _check_order(after, [row[0] for row in rows])
+            for number, run_id, *others in rows:
+                name = printable(run_id) if isinstance(run_id, str) else repr(run_id)
+                yield RunRow(**dict(zip(RunRow.__struct_fields__, (number, name, *others), strict=True)))
             after = rows[-1][0]
 
     def size(self, run_no: int) -> int:
         """Return the size at a run's newest head, 0 where it has none."""
         sql = "SELECT max(size) FROM tree_heads WHERE run_no = ? AND size BETWEEN 1 AND ?"
-        return int(self.one(sql, run_no, SEQ_MASK) or 0)
+        return self.number(sql, run_no, SEQ_MASK) or 0
 
     def next_head(self, run_no: int, after: int) -> tuple[int, Any] | None:
         """Return the size and the peaks of the first head beyond a size."""
-        found = self.all(
-            "SELECT size, peaks FROM tree_heads WHERE run_no = ? AND size > ? ORDER BY size LIMIT 1",
-            run_no,
-            after,
-        )
-        return found[0] if found else None
+        heads = self._heads(run_no, after, SEQ_MASK)
+        return (heads[0][0], heads[0][1]) if heads else None
 
     def beyond(self, run_no: int) -> Iterator[Beyond]:
         """Yield the rows of a run that its newest head, as it is now, does not cover."""
@@ -130,10 +131,20 @@ class Pages:
                 if self.one(f"SELECT 1 FROM {table} WHERE entry_id = ?", base) is not None:
                     yield Beyond(0, 0, table)
 
-    def heads_astray(self, run_no: int) -> list[int]:
+    def heads_astray(self, run_no: int) -> list[Any]:
         """Return sizes of heads that no run can have."""
         sql = "SELECT size FROM tree_heads WHERE run_no = ? AND size NOT BETWEEN 1 AND ? LIMIT ?"
         return [size for (size,) in self.all(sql, run_no, SEQ_MASK, PAGE_ROWS)]
+
+    def next_document(self, after: str) -> tuple[str, Any] | None:
+        """Return the digest and the body of the first document whose digest is beyond one."""
+        sql = "SELECT digest, body FROM documents WHERE digest > CAST(? AS TEXT) ORDER BY digest LIMIT 1"
+        for name, body in self.all(sql, after.encode("utf-8", "surrogateescape")):
+            if not isinstance(name, str):
+                raise Unreadable("a digest is no text")
+            _check_order(after, [name])
+            return name, body
+        return None
 
     def has_body(self, run_no: int, seq: int) -> bool:
         """Tell whether an entry has its body, as things are now."""
@@ -155,6 +166,17 @@ class Pages:
         rows = self.all(sql, *values)
         return rows[0][0] if rows else None
 
+    def number(self, sql: str, *values: Any) -> int | None:
+        """Return the number that a query gives, None where it gives none.
+
+        Raises:
+            Unreadable: it gives something else.
+        """
+        found = self.one(sql, *values)
+        if found is not None and not isinstance(found, int):
+            raise Unreadable(f"a number is {type(found).__name__}")
+        return found
+
     def all(self, sql: str, *values: Any) -> list[Any]:
         """Run one query to its end.
 
@@ -163,6 +185,13 @@ class Pages:
             BusyError: another process held the ledger for too long.
         """
         return self._tolerantly(lambda: self._connection.execute(sql, values).fetchall())
+
+    def _heads(self, run_no: int, after: int, through: int) -> list[Any]:
+        heads = self.all(_HEADS, run_no, after, through)
+        if not all(isinstance(size, int) for size, _, _ in heads):
+            raise Unreadable("the size of a head is no number")
+        _check_order(after, [size for size, _, _ in heads])
+        return heads
 
     def _rows(self, after: int, through: int) -> list[Any]:
         return self._tolerantly(lambda: self._fetch(after, through))
@@ -194,6 +223,14 @@ class Pages:
             if isinstance(translated, BusyError):
                 raise translated from error
             raise Unreadable(str(error)) from error
+        except UnicodeDecodeError as error:  # what SQLite quotes of a broken file in its message
+            raise Unreadable("SQLite names what is no UTF-8") from error
+
+
+def _check_order(after: Any, keys: list[Any]) -> None:
+    """Refuse keys that do not rise, as a broken file may give them, and for ever."""
+    if any(map(ge, [after, *keys], keys)):
+        raise Unreadable("its rows are out of order")
 
 
 def _is_full(rows: list[Any]) -> bool:

@@ -256,7 +256,8 @@ class RunWalk:
             else:
                 self._add("head_missing", "a head over every entry", "none", first=first, last=last)
         for size in self._pages.heads_astray(self._run.run_no):
-            self._add("head_changed", "a head whose size a run can have", f"size {size}", first=size)
+            at = size if isinstance(size, int) else None
+            self._add("head_changed", "a head whose size a run can have", f"size {told(size)}", first=at)
         if not self._through and not self._findings.total:
             self._add("run_empty", "RUN_OPENED as entry 1, and a head", "neither")
 
