@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from tempfile import TemporaryFile, gettempdir
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from ledger.core.line_cutting import CutLine, LineCutter
 from ledger.errors import DiskError, TranscriptError
@@ -34,8 +34,11 @@ _REPORT_EVERY = 1024 * 1024
 _BLANK = b" \t\r\n\v\f"
 
 
-class RawLine(NamedTuple):
-    """One line of a file, exactly as it stands there.
+Raw = TypeVar("Raw", bytes, bytes | CutLine)
+
+
+class Line(NamedTuple, Generic[Raw]):
+    """One line of a file.
 
     Attributes:
         number: 1-based.
@@ -45,25 +48,16 @@ class RawLine(NamedTuple):
     """
 
     number: int
-    raw: bytes | CutLine
+    raw: Raw
     end: int
     terminated: bool
 
 
-class SourceLine(NamedTuple):
-    """One line of a transcript that is not blank.
+RawLine: TypeAlias = Line[bytes | CutLine]
+"""A line exactly as it stands there."""
 
-    Attributes:
-        number: 1-based, blank lines counted.
-        raw: its bytes without LF and without a CR before it; a last line without LF as it stands.
-        end: how many bytes, unpacked, end with it.
-        terminated: whether an LF ended it.
-    """
-
-    number: int
-    raw: bytes
-    end: int
-    terminated: bool
+SourceLine: TypeAlias = Line[bytes]
+"""A line of a transcript: no blank one, whole, and without a CR before its LF."""
 
 
 class Source:
@@ -160,7 +154,7 @@ def read_lines(
         raise TranscriptError(f"line {number}: {error}", line_number=number) from None
     last = cutter.end()
     if last is not None:
-        yield RawLine(numbered.number + 1, last, read, False)
+        yield Line(numbered.number + 1, last, read, False)
     if progress is not None:
         progress(stream.position())
 
@@ -186,12 +180,12 @@ def read_transcript_lines(
     def to_source_line(line: RawLine) -> SourceLine | None:
         number, raw, end, terminated = line
         assert isinstance(raw, bytes)
-        if terminated and raw.endswith(b"\r"):
-            raw = raw[:-1]
         if not raw or raw.isspace():
             return None
         cutter.limit = longest
-        return SourceLine(number, raw, end, terminated)
+        if terminated and raw.endswith(b"\r"):
+            return Line(number, raw[:-1], end, terminated)
+        return cast("SourceLine", line)
 
     lines = read_lines(source, cutter, through=through, progress=progress, cuts=False)
     yield from filter(None, map(to_source_line, lines))
@@ -217,7 +211,7 @@ class _Numbering:
             self._end += raw.length + 1
         else:
             self._end += len(raw) + 1
-        return RawLine(self.number, raw, self._end, True)
+        return Line(self.number, raw, self._end, True)
 
 
 def _too_long(number: int, limit: int) -> TranscriptError:
