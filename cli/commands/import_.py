@@ -15,6 +15,7 @@ from cli.decisions import open_ledger
 from cli.documents import STDIN, read_document
 from cli.exits import YES, say
 from cli.options import Common, Output
+from cli.page import entries_of
 from cli.progress import Advance, progress_bar
 from cli.render import print_rows
 from cli.sizes import read_size
@@ -223,6 +224,11 @@ def _say_what_is_odd(file: Path, done: "Imported", *, max_line: int) -> None:
     if done.cuts:
         lines = "1 line" if done.cuts == 1 else f"{done.cuts} lines"
         say(f"{file}: {lines} longer than {max_line} bytes; the heads were kept (--max-line allows more)")
+    if done.still_held:
+        say(
+            f"{file}: {entries_of(done.still_held)} of run {done.run.run_id}: erased in the file, and held "
+            "by this ledger, where nothing was erased or added; an erasure must be asked for here too"
+        )
     if done.runtime_line is not None:
         say(
             f"{file}: entry {done.runtime_line} is what a runtime sends; a capture holds one direction, so "

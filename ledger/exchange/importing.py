@@ -24,7 +24,7 @@ from ledger.exchange.captures import Known
 from ledger.exchange.files import open_source
 from ledger.exchange.own_entries import CLOSED, OwnEntries, compare
 from ledger.exchange.survey import Progress, Reading, Survey, naming, read_again, survey
-from ledger.log.store import RunRow, Store
+from ledger.log.store import Erasure, RunRow, Store
 
 BATCH_LINES = 1000
 BATCH_BYTES = 8 * 1024 * 1024
@@ -47,6 +47,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         is_capture: whether the file was a bare capture.
         cuts: how many wire lines were too long, so that only their heads were kept.
         runtime_line: of a capture, the first entry that says what only a runtime says, None where none does.
+        still_held: the entries that are erased in the file, while the ledger has their bodies. These stay,
+            and nothing of the file is appended, as it tells of an erasure that was not made here.
     """
 
     run: RunRow
@@ -59,6 +61,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     is_capture: bool
     cuts: int
     runtime_line: int | None
+    still_held: tuple[int, ...]
 
 
 def import_transcript(
@@ -130,9 +133,11 @@ def _import(store: Store, found: Survey, own: OwnEntries) -> Imported:
 
 def _import_new(store: Store, found: Survey, own: OwnEntries) -> Imported:
     batches = _batches(_with_closing(own, found.closes, held=0))
-    run = store.open_run(found.run, next(batches), found.documents)
+    first = next(batches)
+    run = store.open_run(found.run, first, found.documents, erased=_erased_of(first, own))
+    del first
     for batch in batches:
-        store.append(run.run_no, batch)
+        store.append(run.run_no, batch, erased=_erased_of(batch, own))
         del batch  # while the next is filled
     size = store.size(run.run_no)
     return _imported(run, "imported", size, size, found, own)
@@ -140,11 +145,18 @@ def _import_new(store: Store, found: Survey, own: OwnEntries) -> Imported:
 
 def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries) -> Imported:
     before = store.size(run.run_no)
-    beyond = [entry.type for entry in compare(store.entries(run.run_no, through=before), own, run.run_id)]
+    held = store.entries(run.run_no, through=before, salts=True)
+
+    def erasure_of(seq: int) -> Erasure | None:
+        return next(store.erasures(run.run_no, after=seq - 1, through=seq), None)
+
+    beyond = [entry.type for entry in compare(held, own, run.run_id, erasure_of)]
     closes = found.closes and CLOSED not in beyond
+    if own.still_held:
+        return _imported(run, "unchanged", before, 0, found, own)
     if run.via == "imported":
         for batch in _batches(_with_closing(own, closes, held=before)):
-            store.append(run.run_no, batch)
+            store.append(run.run_no, batch, erased=_erased_of(batch, own))
     elif next(own, None) is not None:
         raise DiffersError(
             f"run {run.run_id}: expected the {before} entries that this ledger {run.via} itself, found more "
@@ -174,7 +186,12 @@ def _imported(
         is_capture=found.capture is not None,
         cuts=own.cuts,
         runtime_line=own.runtime_line if found.capture is not None else None,
+        still_held=tuple(own.still_held),
     )
+
+
+def _erased_of(batch: list[Entry], own: OwnEntries) -> list[Erasure]:
+    return [own.erased.pop(entry.seq) for entry in batch if entry.body is None]
 
 
 def _with_closing(own: OwnEntries, closes: bool, *, held: int) -> Iterator[Entry]:

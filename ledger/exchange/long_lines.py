@@ -33,6 +33,7 @@ class _LongLine(msgspec.Struct, omit_defaults=True):
     b64: _Member = msgspec.UNSET
     observed: _Member = msgspec.UNSET
     salt: _Member = msgspec.UNSET
+    erased: _Member = msgspec.UNSET
     transcript: _Member = msgspec.UNSET
 
 

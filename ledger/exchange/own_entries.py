@@ -4,7 +4,8 @@ Pure. Invariant: nothing leaves here before the dialect has redacted it, and the
 same entries, so that *the same transcript again* can be judged.
 """
 
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -12,6 +13,7 @@ from ledger.core.dialect import Label, WireDialect
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry
 from ledger.core.instants import RisingTimes
 from ledger.core.line_cutting import CutLine, redact_cut
+from ledger.core.merkle import leaf_hash
 from ledger.core.observations import (
     LineCut,
     LineUnterminated,
@@ -24,7 +26,8 @@ from ledger.core.observations import (
     observation_type,
 )
 from ledger.errors import DiffersError
-from ledger.exchange.transcript import TranscriptLine
+from ledger.exchange.transcript import ErasedLine, TranscriptLine
+from ledger.log.store import Erasure
 
 _LINE_MEMBER = b'"line":'
 
@@ -43,6 +46,8 @@ class OwnEntries(Iterator[Entry]):
         times: of the entries given so far.
         cuts: how many lines were too long; ``cut_seq`` is the entry of the last of them.
         runtime_line: the first entry of the program that says what only a runtime does, None where none does.
+        erased: by seq, of the entries given that have no body, as far as nobody has taken it out.
+        still_held: the entries given that have no body, while the ledger has it; see :func:`compare`.
     """
 
     def __init__(
@@ -57,6 +62,8 @@ class OwnEntries(Iterator[Entry]):
         self.cuts = 0
         self.cut_seq = 0
         self.runtime_line: int | None = None
+        self.erased: dict[int, Erasure] = {}
+        self.still_held = array("I")
 
     def __next__(self) -> Entry:
         return next(self._entries)
@@ -74,7 +81,7 @@ class OwnEntries(Iterator[Entry]):
             if closing is not None:  # it was not the end after all
                 yield self._entry(closing)
                 closing = None
-            if late and isinstance(line.observation, RunClosed):
+            if late and is_closing(line):
                 closing = line
             elif line.cut is None:
                 yield self._entry(line)
@@ -94,8 +101,10 @@ class OwnEntries(Iterator[Entry]):
             yield self._entry(closing)
 
     def _entry(self, line: TranscriptLine) -> Entry:
-        body, label = redact_and_label(line, self._dialect)
         self.seq += 1
+        if line.erased is not None:
+            return self._erased_entry(line, line.erased)
+        body, label = redact_and_label(line, self._dialect)
         if label.type in self._dialect.runtime_types and line.origin == PROGRAM and self.runtime_line is None:
             self.runtime_line = self.seq
         return Entry(
@@ -108,6 +117,11 @@ class OwnEntries(Iterator[Entry]):
             body,
             line.salt,
         )
+
+    def _erased_entry(self, line: TranscriptLine, gone: ErasedLine) -> Entry:
+        self.erased[self.seq] = Erasure(seq=self.seq, leaf=gone.leaf, erased_by=gone.by)
+        at = self.times.next(line.at)
+        return Entry(self.seq, at, line.origin, line.session, gone.type, gone.stream, None)
 
     def _cut_entry(self, line: TranscriptLine, cut: CutLine) -> tuple[Entry, LineCut]:
         body, sha256 = redact_cut(self._dialect, line.origin, cut)
@@ -135,11 +149,28 @@ def redact_and_label(line: TranscriptLine, dialect: WireDialect) -> tuple[bytes,
     return body, _observer_label(observation)
 
 
-def compare(held: Iterable[Entry], own: OwnEntries, run_id: str) -> Iterator[Entry]:
+def is_closing(line: TranscriptLine) -> bool:
+    """Tell RUN_CLOSED, erased or not."""
+    if line.erased is not None:
+        return line.origin == OBSERVER and line.erased.type == CLOSED
+    return isinstance(line.observation, RunClosed)
+
+
+def compare(
+    held: Iterable[Entry], own: OwnEntries, run_id: str, erasure_of: Callable[[int], Erasure | None]
+) -> Iterator[Entry]:
     """Hold a ledger's entries against a transcript's own, from entry 1 on.
 
     Takes from ``own`` as many entries as the ledger holds; what is left there is what the ledger lacks. An
-    erased entry is compared in what is left of it.
+    entry that is erased in the ledger is compared in what is left of it, and stays erased. One that is erased
+    in the transcript has the leaf of the ledger's, or differs; it is not erased in the ledger for that, but
+    noted in ``own.still_held``.
+
+    Args:
+        held: the ledger's entries, with their salts.
+        own: the transcript's.
+        run_id: the run, for errors.
+        erasure_of: gives what the ledger keeps of an erased entry, by its seq.
 
     Yields:
         The entries that the ledger holds beyond the transcript's end: the observer's later remarks.
@@ -153,7 +184,10 @@ def compare(held: Iterable[Entry], own: OwnEntries, run_id: str) -> Iterator[Ent
             if entry.origin != OBSERVER:
                 raise _differs(run_id, entry.seq, "nothing more")
             yield entry
-        elif what := _first_difference(entry, mine):
+            continue
+        if mine.body is None and entry.body is not None:
+            own.still_held.append(mine.seq)
+        if what := _first_difference(entry, mine, own.erased.pop(mine.seq, None), erasure_of):
             if own.cut_seq == mine.seq or _is_head(entry.body, mine.body):
                 what += ", cut at another length (import it with the --max-line that it came in with)"
             raise _differs(run_id, entry.seq, what)
@@ -180,7 +214,9 @@ def _observer_label(observation: Observation | None) -> Label:
     return Label(observation_type(observation), observation_stream(observation))
 
 
-def _first_difference(held: Entry, own: Entry) -> str | None:
+def _first_difference(
+    held: Entry, own: Entry, gone: Erasure | None, erasure_of: Callable[[int], Erasure | None]
+) -> str | None:
     if own.seq == 1:
         return _opening_difference(held, own)
     if _is_torn(held) and not _is_torn(own):
@@ -193,7 +229,22 @@ def _first_difference(held: Entry, own: Entry) -> str | None:
         return "another session"
     if held.at != own.at:
         return "another time"
+    if gone is not None:
+        return _erased_difference(held, own, gone, erasure_of)
     return None if held.body is None or held.body == own.body else "another body"
+
+
+def _erased_difference(
+    held: Entry, own: Entry, gone: Erasure, erasure_of: Callable[[int], Erasure | None]
+) -> str | None:
+    if (held.type, held.stream) != (own.type, own.stream):
+        return "another type or stream"
+    if held.body is None:
+        kept = erasure_of(held.seq)
+        leaf = kept.leaf if kept is not None else b""
+    else:
+        leaf = leaf_hash(held.salt or b"", held.origin, held.session, held.at, held.body)
+    return None if leaf == gone.leaf else "an erased entry with another leaf"
 
 
 def _is_head(held: bytes | None, own: bytes | None) -> bool:

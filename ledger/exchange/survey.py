@@ -15,7 +15,7 @@ from ledger.core.dialect import WireDialect
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.line_cutting import LINE_LIMIT, LineCutter, cut_line
-from ledger.core.observations import RunClosed, RunOpened, observation_type
+from ledger.core.observations import RunOpened, observation_type
 from ledger.errors import TranscriptError, UsageError
 from ledger.exchange.captures import (
     LOOKED_AT,
@@ -27,10 +27,12 @@ from ledger.exchange.captures import (
     spoken_dialect,
     start_line,
 )
+from ledger.exchange.erased_lines import ErasureTold
 from ledger.exchange.files import RawLine, Source, SourceLine, read_lines, read_transcript_lines
 from ledger.exchange.json_members import excerpt
 from ledger.exchange.long_lines import parse_long_line
 from ledger.exchange.opening import read_opening
+from ledger.exchange.own_entries import is_closing
 from ledger.exchange.transcript import EXPECTED_HEADER, Header, TranscriptLine, parse_header, parse_line
 from ledger.log.store import DocumentRow, RunRow
 
@@ -167,22 +169,27 @@ def _survey_transcript(source: Source, dialects: Mapping[str, WireDialect], read
 
 
 def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: Reading) -> _Checked:
-    is_first = True
+    told = ErasureTold()
     try:
-        for source in lines:
+        for seq, source in enumerate(lines, start=2):
             line = _read(source, reading.max_line)
             if line is None:
                 checked.torn = source.number
             else:
-                checked.closed = checked.closed or isinstance(line.observation, RunClosed)
-                checked.first_at = line.at if is_first else checked.first_at
-            is_first = False
+                checked.closed = checked.closed or is_closing(line)
+                checked.first_at = line.at if seq == 2 else checked.first_at
+                if line.erased is not None:
+                    told.take_erased(seq, line.origin, line.erased.type)
+                told.take(seq, line.observation)
             checked.through = source.end
             del source, line  # they may be long, and the next line is read before they are replaced
     except TranscriptError as error:
         if not reading.keep_partial:
             raise
         checked.stopped = f"{name}, {error}"
+    difference = told.difference() if checked.torn is None and checked.stopped is None else None
+    if difference is not None:
+        raise TranscriptError(f"read to its end: expected {difference}")
     return checked
 
 

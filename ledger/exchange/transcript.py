@@ -5,6 +5,7 @@ JSON lines, UTF-8. The first line is the header, every other line one entry of t
     {"transcript":1,"dialect":"…","run_id":"…","trigger":{"kind":"proactive"},"manifest":{…}}
     {"at":"2026-11-30T00:00:00.000000Z","origin":"program","line":"{\"type\":\"RECORD\",…}"}
     {"at":"…","origin":"observer","observed":{"type":"PROGRAM_EXITED","code":0}}
+    {"at":"…","origin":"program","type":"RECORD","stream":"…","erased":{"leaf":"…","by":"13"}}
 
 Pure functions over single lines; no files, no ledger, no dialect. Invariant: what is carried as bytes (a
 wire line, an observation, a manifest) leaves here exactly as it stood in the file and is never re-encoded.
@@ -27,6 +28,7 @@ from ledger.core.entries import OBSERVER, ORIGINS, Origin
 from ledger.core.instants import read_micros, write_micros
 from ledger.core.json_reader import Malformed, msgspec_may_read, read_json, whole_number
 from ledger.core.line_cutting import CutLine
+from ledger.core.merkle import HASH_SIZE
 from ledger.core.observations import Observation, Offered, RunOpened, Trigger, decode_observation
 from ledger.exchange.json_members import Place, decode_members, excerpt
 
@@ -37,10 +39,12 @@ EXPECTED_HEADER = (
     'the first line of a transcript, a JSON object with "transcript": 1, "dialect", "run_id", "trigger" and '
     '"manifest"'
 )
-EXPECTED_LINE = 'a JSON object with "origin" and one of "line", "b64" and "observed"'
+EXPECTED_LINE = 'a JSON object with "origin" and one of "line", "b64", "observed" and "erased"'
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _SALT = re.compile(rf"[0-9A-Fa-f]{{{2 * SALT_SIZE}}}")
+_LEAF = re.compile(rf"[0-9A-Fa-f]{{{2 * HASH_SIZE}}}")
+_OPENED = "RUN_OPENED"
 _BARE_MICROS = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 
@@ -82,6 +86,22 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     opened: Opened | None = None
 
 
+class ErasedLine(msgspec.Struct, frozen=True, kw_only=True):
+    """What a line says of an entry whose body was erased.
+
+    Attributes:
+        type: the message or observation type, '' where it could not be read.
+        stream: the stream it named, '' where it named none.
+        leaf: the 32 bytes that the run's tree has for the entry.
+        by: the number of the ENTRIES_ERASED that tells of it, as text.
+    """
+
+    type: str
+    stream: str
+    leaf: bytes
+    by: str
+
+
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
     """What one line gives to an entry.
 
@@ -92,6 +112,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
         salt: 16 bytes, None where the log is to draw one.
         observation: what an observer's body says, None for a wire line and for an observer's body that is
             no observation (the remains of a torn line).
+        erased: where the body was erased; ``body`` is empty then.
         cut: of a wire line that was too long, what is left of it; the body is its head.
         is_unterminated: whether the wire line ended without an LF.
     """
@@ -104,6 +125,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
     observation: Observation | None = None
     cut: CutLine | None = None
     is_unterminated: bool = False
+    erased: ErasedLine | None = None
 
 
 def parse_header(raw: bytes, number: int = 1) -> Header:
@@ -153,6 +175,9 @@ def parse_line(raw: bytes, number: int) -> TranscriptLine:
     if wire.transcript is not msgspec.UNSET:
         raise place.fault("a second header; a file holds one run")
     origin = _origin(wire.origin, place)
+    if wire.erased is not None:
+        erased = _erased(wire, origin, place)
+        return TranscriptLine(_at(wire.at, place), origin, wire.session or "", b"", erased=erased)
     body = _body(wire, origin, place)
     return TranscriptLine(
         _at(wire.at, place),
@@ -193,6 +218,18 @@ class _WireOpened(msgspec.Struct):
     body: msgspec.Raw = _NULL
 
 
+class _WireErased(msgspec.Struct):
+    leaf: str
+    by: str | int = ""
+
+
+class _WireLabel(msgspec.Struct):
+    """Of an erased line; of any other, members of these names say nothing, and may be anything."""
+
+    type: str | None = None
+    stream: str | None = None
+
+
 class _WireLine(msgspec.Struct, gc=False):
     origin: str
     at: str | int | None = None
@@ -201,6 +238,9 @@ class _WireLine(msgspec.Struct, gc=False):
     b64: str | None = None
     observed: msgspec.Raw = _NULL
     salt: str | None = None
+    erased: _WireErased | None = None
+    type: msgspec.Raw = _NULL
+    stream: msgspec.Raw = _NULL
     transcript: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -214,6 +254,7 @@ class _PlainLine(msgspec.Struct, gc=False):
     salt: str | None = None
     b64: msgspec.UnsetType = msgspec.UNSET
     observed: msgspec.UnsetType = msgspec.UNSET
+    erased: msgspec.UnsetType = msgspec.UNSET
     transcript: msgspec.UnsetType = msgspec.UNSET
 
 
@@ -325,6 +366,23 @@ def _body(wire: _WireLine, origin: Origin, place: Place) -> bytes:
     if b"\n" in body:
         raise place.fault(f"one at byte {body.index(10)} of it", "a wire line without line feeds")
     return body
+
+
+def _erased(wire: _WireLine, origin: Origin, place: Place) -> ErasedLine:
+    assert wire.erased is not None
+    if wire.line is not None or wire.b64 is not None or bytes(wire.observed) != b"null":
+        raise place.fault("more than one of them")
+    if wire.salt is not None:
+        raise place.fault("a salt", "no salt of an erased entry")
+    if _LEAF.fullmatch(wire.erased.leaf) is None:
+        raise place.fault(excerpt(wire.erased.leaf), f'"leaf" to be {2 * HASH_SIZE} hex digits')
+    labels = decode_members(
+        b'{"type":%b,"stream":%b}' % (bytes(wire.type), bytes(wire.stream)), _WireLabel, place
+    )
+    if origin == OBSERVER and labels.type == _OPENED:
+        raise place.fault("RUN_OPENED", "lines after the opening, which the header itself stands for")
+    leaf = bytes.fromhex(wire.erased.leaf)
+    return ErasedLine(type=labels.type or "", stream=labels.stream or "", leaf=leaf, by=str(wire.erased.by))
 
 
 def _observation(body: bytes, wire: _WireLine, place: Place) -> Observation | None:

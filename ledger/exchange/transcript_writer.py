@@ -14,8 +14,9 @@ import msgspec
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.instants import write_micros
 from ledger.core.observations import Offered, Trigger
-from ledger.errors import IntegrityError, TranscriptError, UsageError
+from ledger.errors import IntegrityError, TranscriptError
 from ledger.exchange.transcript import VERSION, Header, Opened, TranscriptLine, parse_header, parse_line
+from ledger.log.store import Erasure
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -39,18 +40,19 @@ def write_header(header: Header) -> bytes:
     )
 
 
-def write_line(entry: Entry) -> bytes:
+def write_line(entry: Entry, erasure: Erasure | None = None) -> bytes:
     """Write one entry as a line, with its LF.
 
     Args:
         entry: any entry of a run but the first, with its salt.
+        erasure: what is kept of it where it has no body.
 
     Raises:
-        UsageError: the entry is erased.
-        IntegrityError: no line can carry it: it holds a line feed, or is a second RUN_OPENED.
+        IntegrityError: it has neither body nor erasure; no line can carry it: it holds a line feed, or is a
+            second RUN_OPENED.
     """
     if entry.body is None:
-        raise UsageError(f"a run with erased entries cannot be exported yet; entry {entry.seq} is erased")
+        return _erased_line(entry, erasure)
     if b"\n" in entry.body:
         raise IntegrityError(
             f"entry {entry.seq}: expected one line, found a line feed in it; verify the ledger"
@@ -89,6 +91,14 @@ class _EntryLine(msgspec.Struct, omit_defaults=True, kw_only=True, gc=False):
     b64: str | None = None
     observed: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     salt: str | None = None
+    type: str = ""
+    stream: str = ""
+    erased: "_ErasedMember | None" = None
+
+
+class _ErasedMember(msgspec.Struct, omit_defaults=True):
+    leaf: str
+    by: str = ""
 
 
 def _header_line(header: Header, *, embedded: bool) -> _HeaderLine:
@@ -142,6 +152,17 @@ def _bare_line(entry: Entry) -> _EntryLine:
         session=entry.session,
         salt=None if entry.salt is None else entry.salt.hex(),
     )
+
+
+def _erased_line(entry: Entry, erasure: Erasure | None) -> bytes:
+    if erasure is None:
+        raise IntegrityError(
+            f"entry {entry.seq}: expected a body or an erasure, found neither; verify the ledger"
+        )
+    line = _bare_line(entry)
+    line.type, line.stream = entry.type, entry.stream
+    line.erased = _ErasedMember(erasure.leaf.hex(), erasure.erased_by)
+    return _ENCODER.encode(line) + b"\n"
 
 
 def _observer_line(entry: Entry, body: bytes) -> bytes:

@@ -14,7 +14,7 @@ from ledger.core.digests import digest
 from ledger.core.entries import OBSERVER, ORIGINS, Entry
 from ledger.core.instants import write_micros
 from ledger.core.observations import RunOpened, Trigger, encode_observation
-from ledger.errors import FormatError, IntegrityError, UsageError
+from ledger.errors import FormatError, IntegrityError
 from ledger.exchange.exporting import export_run
 from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
@@ -252,25 +252,6 @@ def test_progress_and_the_result_count_entries() -> None:
 
 
 # ---- what cannot be exported ------------------------------------------------------------------------------
-
-
-class _Erased(MemoryStore):
-    """A log of which one entry was erased."""
-
-    erased = 2
-
-    def entries(self, run_no, *, after=0, through=None, salts=False):  # type: ignore[no-untyped-def]
-        for entry in super().entries(run_no, after=after, through=through, salts=salts):
-            yield entry if entry.seq != self.erased else msgspec.structs.replace(entry, body=None, salt=None)
-
-
-@pytest.mark.parametrize("seq", [1, 2])
-def test_a_run_with_erased_entries_is_refused(seq: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, run = recorded(opening_of(None), Entry(2, 0, "program", "", "", "", b"x"))
-    store.__class__ = _Erased
-    monkeypatch.setattr(_Erased, "erased", seq)
-    with pytest.raises(UsageError, match="with erased entries cannot be exported yet"):
-        exported(store, run)
 
 
 def test_a_run_whose_manifest_the_log_lacks_is_refused() -> None:

@@ -116,6 +116,8 @@ class RunWalk:
             self._book.find(gone & page.erasures.keys())
             self._book.find(page.erasures.keys() - gone & {row[0] for row in rows})
             self.erased += len(gone)
+            if self._run.via == "imported":
+                self._book.wait(seq for seq in gone if _is_beyond(page.erasures.get(seq), self._through))
         self.entries += len(rows)
         self._tell_missing(after, page)
         self._grow(after, page, leaves)
@@ -230,6 +232,10 @@ class RunWalk:
             lambda seq: self._pages.has_body(self._run.run_no, seq),
             self._add,
         )
+        if self._book.awaited:
+            self.unchecked.append(
+                "why entries are erased: the part of the run that tells is not imported yet"
+            )
         for size, root in self._known.items():
             if size > self._through:
                 expected = f"at least {size} entries, with the root {root.hex()}"
@@ -267,6 +273,12 @@ def _root_of(peaks: Any, size: int) -> bytes | None:
         return root_of_peaks(peaks, size)
     except (TypeError, ValueError):
         return None
+
+
+def _is_beyond(erasure: tuple[Any, Any] | None, size: int) -> bool:
+    """Tell an erasure by an entry that the run has not come to."""
+    by = erasure[1] if erasure is not None else None
+    return isinstance(by, str) and by.isascii() and by.isdecimal() and len(by) <= 10 and int(by) > size
 
 
 def _type_of(body: bytes) -> object:
