@@ -22,7 +22,8 @@ import msgspec
 
 from ledger.errors import BusyError, DiskError, NotFoundError, UsageError
 from ledger.log.connecting import connect
-from ledger.log.schema import APPLICATION_ID, check_schema
+from ledger.log.schema import APPLICATION_ID
+from ledger.log.schema_check import check_schema
 from ledger.log.sqlite_errors import translated
 
 PAGES_A_STEP = 1024
