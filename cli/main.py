@@ -7,6 +7,7 @@ import typer
 
 from cli.commands import (
     backup,
+    doctor,
     erase,
     export,
     heads,
@@ -86,6 +87,7 @@ for verb, module, function in (
     ("verify", verify, verify.verify),
     ("heads", heads, heads.heads),
     ("backup", backup, backup.backup),
+    ("doctor", doctor, doctor.doctor),
 ):
     app.command(verb, epilog=examples(module.EXAMPLES), short_help=_short(function.__doc__ or ""))(
         command(function)

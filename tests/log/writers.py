@@ -46,6 +46,7 @@ def spawn(script: str, *words: str | Path) -> "subprocess.Popen[bytes]":
         [sys.executable, "-W", "error", "-c", script, *map(str, words)],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
