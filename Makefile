@@ -8,7 +8,7 @@ SEED := 1
 COUNT := 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check bench docs-check format clean
+.PHONY: help demo test fuzz stress check bench docs-check format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do \
@@ -26,6 +26,9 @@ test: $(VENV)/installed-dev  ## run the tests
 
 fuzz: $(VENV)/installed-dev  ## damage lines, transcripts and ledgers for long; SEED=1 COUNT=1000000
 	$(BIN)/python -m tests.fuzz.hunt --seed $(SEED) --count $(COUNT)
+
+stress: $(VENV)/installed-dev  ## many processes on one ledger for a minute, and 200 kills of each kind
+	STRESS=full $(BIN)/python -m pytest tests/stress
 
 check: $(VENV)/installed-dev docs-check  ## lint, format, types, import contracts, generated docs
 	$(BIN)/ruff check .

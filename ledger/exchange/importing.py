@@ -6,7 +6,8 @@ or what it held before. An import that is killed between two batches leaves a pr
 again completes it.
 
 Import adds RUN_OPENED, made from the header, and for a whole file that lacks one RUN_CLOSED. It takes no
-lock over the run: two imports of one file at once end with one of them told so (SequenceConflict).
+lock over the run: of two imports of one file at once each appends what the other has not yet, and both end
+with the whole run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ import msgspec
 from ledger.core.dialect import WireDialect
 from ledger.core.entries import Entry
 from ledger.core.line_cutting import LINE_LIMIT
-from ledger.errors import DiffersError
+from ledger.errors import DiffersError, SequenceConflict
 from ledger.exchange.captures import Known
 from ledger.exchange.files import open_source
 from ledger.exchange.own_entries import CLOSED, OwnEntries, compare
@@ -78,7 +79,6 @@ def import_transcript(
 
     Raises:
         DiffersError: the ledger holds a run of this id with other content; nothing was appended.
-        SequenceConflict: somebody else appended to the run meanwhile.
     """
     with read_transcript(
         path, dialects, keep_partial=keep_partial, max_line=max_line, known=known, progress=progress
@@ -116,34 +116,52 @@ def read_transcript(
     reading = Reading(keep_partial, max_line, known, progress)
     with open_source(path) as source:
         found = survey(source, dialects, reading)
-        own = OwnEntries(
-            found.opening,
-            read_again(source, found, reading),
-            dialects[found.header.dialect],
-            cuts_last=found.capture is None,
-        )
+
+        def own() -> OwnEntries:
+            lines, dialect = read_again(source, found, reading), dialects[found.header.dialect]
+            return OwnEntries(found.opening, lines, dialect, cuts_last=found.capture is None)
+
         with naming(source.name):
             yield lambda store: _import(store, found, own)
 
 
-def _import(store: Store, found: Survey, own: OwnEntries) -> Imported:
-    held = store.run(found.run.run_id)
-    return _import_new(store, found, own) if held is None else _import_again(store, held, found, own)
+class _Done(msgspec.Struct, kw_only=True):
+    """What this import has appended so far, and whether it opened the run."""
+
+    appended: int = 0
+    opened: bool = False
 
 
-def _import_new(store: Store, found: Survey, own: OwnEntries) -> Imported:
+def _import(store: Store, found: Survey, own_entries: Callable[[], OwnEntries]) -> Imported:
+    """Import, and compare again where another import of the run got on meanwhile."""
+    done, reached = _Done(), 0
+    while True:
+        own = own_entries()
+        held = store.run(found.run.run_id)
+        try:
+            if held is None:
+                run = _import_new(store, found, own, done)
+            else:
+                run = _import_again(store, held, found, own, done)
+        except SequenceConflict as error:
+            if error.found <= reached:  # nobody got on, so trying again would never end
+                raise
+            reached = error.found
+        else:
+            return _imported(run, store.size(run.run_no), done, found, own)
+
+
+def _import_new(store: Store, found: Survey, own: OwnEntries, done: _Done) -> RunRow:
     batches = _batches(_with_closing(own, found.closes, held=0))
     first = next(batches)
     run = store.open_run(found.run, first, found.documents, erased=_erased_of(first, own))
-    del first
-    for batch in batches:
-        store.append(run.run_no, batch, erased=_erased_of(batch, own))
-        del batch  # while the next is filled
-    size = store.size(run.run_no)
-    return _imported(run, "imported", size, size, found, own)
+    done.opened, done.appended = True, len(first)
+    del first  # while the next is filled
+    _append(store, run, batches, own, done)
+    return run
 
 
-def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries) -> Imported:
+def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries, done: _Done) -> RunRow:
     before = store.size(run.run_no)
     held = store.entries(run.run_no, through=before, salts=True)
 
@@ -153,33 +171,30 @@ def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries) -> 
     beyond = [entry.type for entry in compare(held, own, run.run_id, erasure_of)]
     closes = found.closes and CLOSED not in beyond
     if own.still_held:
-        return _imported(run, "unchanged", before, 0, found, own)
+        return run
     if run.via == "imported":
-        for batch in _batches(_with_closing(own, closes, held=before)):
-            store.append(run.run_no, batch, erased=_erased_of(batch, own))
+        _append(store, run, _batches(_with_closing(own, closes, held=before)), own, done)
     elif next(own, None) is not None:
         raise DiffersError(
             f"run {run.run_id}: expected the {before} entries that this ledger {run.via} itself, found more "
             "in the file; nothing was imported; import it into another ledger"
         )
-    size = store.size(run.run_no)
-    outcome: Literal["unchanged", "completed"] = "unchanged" if size == before else "completed"
-    return _imported(run, outcome, size, size - before, found, own)
+    return run
 
 
-def _imported(
-    run: RunRow,
-    outcome: Literal["imported", "unchanged", "completed"],
-    entries: int,
-    appended: int,
-    found: Survey,
-    own: OwnEntries,
-) -> Imported:
+def _append(store: Store, run: RunRow, batches: Iterator[list[Entry]], own: OwnEntries, done: _Done) -> None:
+    for batch in batches:
+        store.append(run.run_no, batch, erased=_erased_of(batch, own))
+        done.appended += len(batch)
+        del batch  # while the next is filled
+
+
+def _imported(run: RunRow, size: int, done: _Done, found: Survey, own: OwnEntries) -> Imported:
     return Imported(
         run=run,
-        outcome=outcome,
-        entries=entries,
-        appended=appended,
+        outcome="imported" if done.opened else "completed" if done.appended else "unchanged",
+        entries=size,
+        appended=done.appended,
         times_raised=own.times.raised,
         torn=found.torn,
         stopped=found.stopped,

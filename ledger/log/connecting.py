@@ -128,6 +128,11 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
         wal = Path(f"{path}-wal")
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
+        if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise UnavailableError(
+                f"{path}: expected a whole ledger, found that a process was stopped while it made one; "
+                "import a run, which clears that up"
+            ) from error
         if wal.exists() and wal.stat().st_size:
             raise DiskError(
                 f"{path}: expected to read {wal.name} beside it, found a folder that SQLite cannot write to; "
