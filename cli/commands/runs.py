@@ -34,7 +34,7 @@ COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "acc
 
 PROGRAMS_NAMED = 10
 
-DEPTH = 500
+DEPTH = 300
 """Runs that are decided in search of those asked for: what can be waited for without thinking about it."""
 
 _AGAINST = "committed against the rules"

@@ -5,6 +5,7 @@ manifest that the fold can compile, or the faults for which the run must be refu
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -74,7 +75,15 @@ class ManifestReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_manifest(body: bytes) -> ManifestReading:
-    """Read a manifest document and ask every manifest rule of it; total."""
+    """Read a manifest document and ask every manifest rule of it; total.
+
+    Runs of one program share a manifest, and so do the rulesets that one run is folded under: the last few
+    readings are kept, of large documents one.
+    """
+    return (_read_and_keep_some if len(body) < _LARGE else _read_and_keep_one)(body)
+
+
+def _read(body: bytes) -> ManifestReading:
     document = read_json(body)
     if isinstance(document, Malformed):
         detail: Detail = {"reason": document.reason, "offset": document.offset}
@@ -97,6 +106,11 @@ def read_manifest(body: bytes) -> ManifestReading:
         protocol_capabilities=_capabilities(value.get("protocol_capabilities")),
     )
     return ManifestReading(connector_id=connector_id, version=version, manifest=manifest)
+
+
+_LARGE = 256 * 1024
+_read_and_keep_some = lru_cache(maxsize=32)(_read)
+_read_and_keep_one = lru_cache(maxsize=1)(_read)
 
 
 class _Identity(msgspec.Struct):
