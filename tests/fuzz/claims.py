@@ -16,12 +16,14 @@ from cli.why_page import write_why
 from ledger.core.decision import Decision, encode_decision
 from ledger.core.entries import OBSERVER, PROGRAM, RUNTIME, Entry, Origin
 from ledger.core.json_reader import Malformed, read_json
+from ledger.core.line_cutting import LINE_LIMIT
 from ledger.core.merkle import root
 from ledger.core.observations import decode_observation, encode_observation, observation_type
 from ledger.dialects import DIALECTS
 from ledger.dialects.collection_profile.decode import read_program_line, read_runtime_line
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.errors import LedgerError
+from ledger.exchange.captures import Known
 from ledger.exchange.exporting import export_run
 from ledger.exchange.importing import Imported, import_transcript
 from ledger.log.memory_store import MemoryStore
@@ -140,12 +142,15 @@ def _check_page(page: Page) -> None:
 # ---- one transcript ---------------------------------------------------------------------------------------
 
 
-def hold_transcript(path: Path, dice: Random) -> str:
+def hold_transcript(path: Path, dice: Random, known: Known | None = None) -> str:
     """Hold a file to be imported whole or refused in our words; tell which."""
     keep_partial = dice.random() < 0.3
+    max_line = dice.choice((LINE_LIMIT, LINE_LIMIT, LINE_LIMIT, 300, 40))
     store = MemoryStore()
     try:
-        done = import_transcript(store, path, DIALECTS, keep_partial=keep_partial)
+        done = import_transcript(
+            store, path, DIALECTS, keep_partial=keep_partial, max_line=max_line, known=known
+        )
     except LedgerError as error:
         _check_refusal(store, str(error))
         return type(error).__name__
@@ -153,13 +158,13 @@ def hold_transcript(path: Path, dice: Random) -> str:
     documents = _documents(store, entries)
     assert done.entries == len(entries) == store.size(done.run.run_no)
     assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
-    known = [entry.at for entry in entries if entry.at]
-    assert all(before <= after for before, after in pairwise(known)), "times go back"
+    times = [entry.at for entry in entries if entry.at]
+    assert all(before <= after for before, after in pairwise(times)), "times go back"
     hold_run(Run(entries, documents), dice)
     hold_explanation(store, done)
     hold_identity(store, done)
     if not keep_partial:
-        again = import_transcript(store, path, DIALECTS)
+        again = import_transcript(store, path, DIALECTS, max_line=max_line, known=known)
         assert again.outcome == "unchanged"
     return done.outcome
 

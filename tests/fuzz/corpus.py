@@ -6,10 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from ledger.core.entries import OBSERVER, ORIGINS, Origin
+from ledger.core.entries import OBSERVER, ORIGINS, PROGRAM, Origin
 from ledger.dialects import DIALECTS
 from ledger.exchange.importing import import_transcript
 from ledger.log.sqlite_store import SqliteStore
+from tests.cli.running import call
 from tests.cli.transcripts import TRANSCRIPTS
 
 SECRET = "hunter2-correct-horse"
@@ -28,6 +29,12 @@ class Line(NamedTuple):
 def _answer(**members: Any) -> Line:
     return Line("runtime", json.dumps({"type": "INTERACTION_RESPONSE", **members}).encode())
 
+
+START = (
+    b'{"type":"START","run_id":"run_1","collection_mode":"full_refresh",'
+    b'"scope":{"streams":[{"name":"messages"},{"name":"attachments"}]}}'
+)
+"""What may have been sent to a connector whose output alone was kept."""
 
 SECRETS = (
     _answer(request_id="req_1", status="success", data={"password": SECRET}),
@@ -81,12 +88,35 @@ def manifests() -> tuple[bytes, ...]:
 
 
 @cache
+def captures() -> tuple[tuple[bytes, ...], ...]:
+    """Return what the connectors of the sample runs wrote, each as its lines."""
+    found: list[tuple[bytes, ...]] = []
+    for transcript in transcripts():
+        rows = [json.loads(row) for row in transcript.split(b"\n")[1:] if row.endswith(b"}")]
+        found.append(
+            tuple(row["line"].encode() for row in rows if row["origin"] == PROGRAM and "line" in row)
+        )
+    return tuple(found)
+
+
+@cache
 def ledger() -> bytes:
     """Return the bytes of a ledger that holds some of the sample runs."""
+    return _ledger_and_heads()[0]
+
+
+@cache
+def heads() -> bytes:
+    """Return the heads of that ledger, as ``heads`` prints them."""
+    return _ledger_and_heads()[1]
+
+
+@cache
+def _ledger_and_heads() -> tuple[bytes, bytes]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.db"
         with SqliteStore.open(path, create=True) as store:
             for transcript in TRANSCRIPTS:
                 if transcript.parent.name in _IN_LEDGER:
                     import_transcript(store, transcript, DIALECTS)
-        return path.read_bytes()
+        return path.read_bytes(), call("-l", path, "heads").raw

@@ -24,7 +24,14 @@ KEPT_IN = Path(".fuzz")
 STALE_SECONDS = 300.0
 """After so long without a finished input a process counts as hanging."""
 
-SHARES = {"lines": LINES_AT_ONCE, "transcript": 20, "manifest": 10, "command": 500, "ledger": 500}
+SHARES = {
+    "lines": LINES_AT_ONCE,
+    "transcript": 20,
+    "capture": 50,
+    "manifest": 10,
+    "command": 500,
+    "ledger": 500,
+}
 """Of each kind there is one input for so many lines."""
 
 

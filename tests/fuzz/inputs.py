@@ -11,7 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledger.core.entries import ORIGINS
+from ledger.core.entries import ORIGINS, PROGRAM
+from ledger.exchange.captures import Known
 from tests.cli.running import COMMAND, call, environment
 from tests.fuzz import claims, corpus, mutations
 
@@ -76,13 +77,31 @@ def _hold_lines(body: bytes, dice: Random) -> None:
 def _make_transcript(dice: Random) -> bytes:
     pool = [line.body for line in corpus.lines()]
     whole = corpus.transcripts()
-    return mutations.damage_transcript(dice, dice.choice(whole), whole, pool)
+    body = mutations.damage_transcript(dice, dice.choice(whole), whole, pool)
+    return mutations.packed(dice, body) if dice.random() < 0.1 else body
 
 
 def _hold_transcript(body: bytes, dice: Random) -> None:
     path = Path("run.jsonl")
     path.write_bytes(body)
     claims.hold_transcript(path, dice)
+
+
+def _make_capture(dice: Random) -> bytes:
+    pool = [line.body for line in corpus.lines() if line.origin == PROGRAM]
+    body = mutations.damage_capture(dice, dice.choice(corpus.captures()), pool)
+    return mutations.packed(dice, body) if dice.random() < 0.1 else body
+
+
+def _hold_capture(body: bytes, dice: Random) -> None:
+    """Import it with all that may be known beside it, with some of it, or with nothing."""
+    path = Path("capture.jsonl")
+    path.write_bytes(body)
+    manifest, start = dice.choice(corpus.manifests()), corpus.START
+    known = Known(
+        manifest=manifest if dice.random() < 0.8 else None, start=start if dice.random() < 0.7 else None
+    )
+    claims.hold_transcript(path, dice, known if dice.random() < 0.8 else None)
 
 
 def _make_manifest(dice: Random) -> bytes:
@@ -137,13 +156,16 @@ def _hold_ledger(body: bytes, dice: Random) -> None:
         rest.unlink()
     Path("ledger.db").write_bytes(body)
     Path("run.jsonl").write_bytes(dice.choice(corpus.transcripts()))
-    for asked in (*_COMMANDS, ("import", "run.jsonl"), ("runs",)):
+    Path("heads.jsonl").write_bytes(mutations.damage_line(dice, corpus.heads(), [corpus.heads()]))
+    more = (("verify",), ("verify", "@1", "-o", "json"), ("verify", "--heads", "heads.jsonl"), ("heads",))
+    for asked in (*_COMMANDS, *more, ("import", "run.jsonl"), ("note", "@1", "seen"), ("runs",)):
         _hold_call(asked)
 
 
 KINDS: dict[str, Kind] = {
     "lines": Kind(".lines", _make_lines, _hold_lines),
     "transcript": Kind(".jsonl", _make_transcript, _hold_transcript),
+    "capture": Kind(".capture", _make_capture, _hold_capture),
     "manifest": Kind(".manifest", _make_manifest, _hold_manifest),
     "command": Kind(".command.jsonl", _make_transcript, _hold_commands),
     "ledger": Kind(".db", _make_ledger, _hold_ledger),

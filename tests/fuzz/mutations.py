@@ -1,10 +1,13 @@
 """Damage to lines and files. All dice are one ``Random``: the same seed does the same damage everywhere."""
 
 import base64
+import gzip
 import json
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeAlias
+
+import zstandard
 
 Json: TypeAlias = Any
 
@@ -128,6 +131,26 @@ def damage_transcript(dice: Random, body: bytes, others: Sequence[bytes], pool: 
             break
     ending = b"\r\n" if dice.random() < 0.03 else b"\n"
     return ending.join(rows)
+
+
+def damage_capture(dice: Random, lines: Sequence[bytes], pool: Sequence[bytes]) -> bytes:
+    """Damage what a connector wrote: its lines, their order, or the bytes of all of it."""
+    rows = list(lines)
+    for _ in range(dice.choice((1, 1, 2, 5))):
+        at = dice.randrange(len(rows))
+        rows = dice.choice((_around, _around, _around, _swap, _double, _drop, _tear))(
+            dice, rows, at, pool, pool
+        )
+        if not rows:
+            break
+    whole = b"".join(row + b"\n" for row in rows)
+    return damage_bytes(dice, whole, pool) if dice.random() < 0.3 else whole
+
+
+def packed(dice: Random, body: bytes) -> bytes:
+    """Pack a file as gzip or zstd, and damage it or not."""
+    small = gzip.compress(body, mtime=0) if dice.random() < 0.5 else zstandard.compress(body)
+    return small if dice.random() < 0.3 else damage_bytes(dice, small, (small, body))
 
 
 def carried(dice: Random, origin: str, line: bytes) -> bytes:

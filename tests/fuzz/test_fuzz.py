@@ -12,7 +12,7 @@ from tests.fuzz.trial import hold, make, working_in
 from tests.fuzz.watchdog import TookTooLong, bounded
 
 SEED = 20261130
-COUNTS = {"lines": 80, "transcript": 500, "manifest": 800, "command": 40, "ledger": 40}
+COUNTS = {"lines": 80, "transcript": 400, "capture": 200, "manifest": 800, "command": 40, "ledger": 40}
 
 
 @pytest.mark.parametrize("kind", KINDS)
