@@ -124,9 +124,11 @@ class Pages:
             size = self.size(run_no)
             for table in ("entries", "erasures"):
                 where = f"FROM {table} WHERE entry_id > ? AND entry_id <= ?"
-                first = self.one(f"SELECT min(entry_id) {where}", base | size, base | SEQ_MASK)
-                last = self.one(f"SELECT max(entry_id) {where}", base | size, base | SEQ_MASK)
-                if first is not None:
+                first = self.number(f"SELECT min(entry_id) {where}", base | size, base | SEQ_MASK)
+                last = self.number(f"SELECT max(entry_id) {where}", base | size, base | SEQ_MASK)
+                if (first is None) != (last is None):  # read from its two ends, a broken table is two tables
+                    raise Unreadable("its rows are out of order")
+                if first is not None and last is not None:
                     yield Beyond(first & SEQ_MASK, last & SEQ_MASK, table)
                 if self.one(f"SELECT 1 FROM {table} WHERE entry_id = ?", base) is not None:
                     yield Beyond(0, 0, table)
