@@ -84,18 +84,20 @@ def make_ledger(path: Path) -> None:
         third = opened("run_3", OTHER_MANIFEST, namespace=None, trigger=Trigger(kind="single_use"))
         number = open_run(store, third, said(2), via="imported", documents=[OTHER_MANIFEST])
         store.append(number, list(map(said, (3, 4, 5))))
-    erase(path, 1, ERASED)
+    erase(path, 1, ERASED, account=10)
 
 
-def erase(path: Path, run_no: int, *seqs: int) -> None:
-    """Erase entries as any client may: by the one INSERT that the log lets through."""
+def erase(path: Path, run_no: int, *seqs: int, account: object) -> None:
+    """Erase entries as any client may, by the one INSERT that the log lets through."""
     with closing(outside(path)) as connection:
         for seq in seqs:
             entry_id = run_no << 32 | seq
             (row,) = connection.execute(
                 "SELECT salt, origin, session, at, body FROM entries WHERE entry_id = ?", (entry_id,)
             )
-            connection.execute("INSERT INTO erasures VALUES (?, ?, 'owner')", (entry_id, leaf_hash(*row)))
+            connection.execute(
+                "INSERT INTO erasures VALUES (?, ?, ?)", (entry_id, leaf_hash(*row), str(account))
+            )
 
 
 def outside(path: Path) -> sqlite3.Connection:

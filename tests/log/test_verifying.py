@@ -646,7 +646,6 @@ UNSEEN = {
     "an inner head deleted": "DELETE FROM tree_heads WHERE run_no = 1 AND size = 8",
     "what an erased entry was, save its body": "UPDATE entries SET at = 1, origin = 'runtime', session = 'x',"
     f" type = 'DONE', stream = '' WHERE {AT[6]}",
-    "by whom an entry was erased": "UPDATE erasures SET erased_by = 'x'",
     "that a run was recorded here": "UPDATE runs SET via = 'imported' WHERE run_no = 1",
     "the media type of a document": "UPDATE documents SET media_type = 'x'",
 }
@@ -741,12 +740,35 @@ def test_a_ledger_that_has_grown_still_contains_what_was_known(path: Path) -> No
 # ---- erasures and what is said of them --------------------------------------------------------------------
 
 
-def test_an_erasure_that_nothing_in_the_run_explains_is_found(path: Path) -> None:
-    erase(path, 1, 7, 3)
+def test_an_erasure_that_nothing_in_the_run_accounts_for_is_found(path: Path) -> None:
+    erase(path, 1, 3, 7, account=13)
     assert named(path) == [("erasure_unexplained", "run_1", 3, 3), ("erasure_unexplained", "run_1", 7, 7)]
     with SqliteStore.open(path, create=False) as store:
         store.append(1, [seen(13, EntriesErased(entries=(3, 7), reason="asked"))])
     assert named(path) == []
+
+
+@pytest.mark.parametrize("account", ["", "owner", "11", "-10", "10.0", "9" * 30])
+def test_an_erasure_that_names_another_account_is_found(path: Path, account: str) -> None:
+    damage(path, f"UPDATE erasures SET erased_by = '{account}'")
+    assert named(path) == [("erasure_unexplained", "run_1", 6, 6)]
+
+
+def test_what_the_ledger_erases_itself_is_accounted_for(path: Path) -> None:
+    with SqliteStore.open(path, create=False) as store:
+        store.erase(3, [2, 4], seen(6, EntriesErased(entries=(2, 4), reason="asked")))
+        store.erase(3, [4, 5], seen(7, EntriesErased(entries=(4, 5), reason="asked again")))
+    assert named(path) == []
+
+
+def test_an_imported_run_that_is_not_whole_may_account_for_its_erasures_yet(path: Path) -> None:
+    erase(path, 3, 4, account=9)
+    with Verification(path, DIALECTS) as verification:
+        assert list(verification.findings()) == []
+        (what,) = verification.summary.unchecked["run_3"]
+    assert what == "why entries are erased: the part of the run that tells is not imported yet"
+    erase(path, 2, 3, account=9)
+    assert named(path) == [("erasure_unexplained", "run_2", 3, 3)]
 
 
 def test_an_erasure_that_is_said_and_was_not_done_is_found(path: Path) -> None:
@@ -756,14 +778,16 @@ def test_an_erasure_that_is_said_and_was_not_done_is_found(path: Path) -> None:
 
 
 def test_what_an_erased_explanation_named_is_not_guessed(path: Path) -> None:
-    erase(path, 1, 10)
+    erase(path, 1, 10, account=13)
+    with SqliteStore.open(path, create=False) as store:
+        store.append(1, [seen(13, EntriesErased(entries=(10,), reason="asked"))])
     assert named(path) == []
 
 
 def test_a_run_whose_opening_was_erased_is_not_held_against_its_row_and_that_is_said(path: Path) -> None:
     with SqliteStore.open(path, create=False) as store:
         store.append(3, [seen(6, EntriesErased(entries=(1,), reason="asked"))])
-    erase(path, 3, 1)
+    erase(path, 3, 1, account=6)
     damage(path, "UPDATE runs SET program = 'x' WHERE run_no = 3")
     with Verification(path, DIALECTS) as verification:
         assert list(verification.findings()) == []
@@ -838,22 +862,12 @@ def test_progress_goes_through_every_entry(sound: Path) -> None:
 WRITER = """
 import sys
 from itertools import count
-from ledger.core.merkle import leaf_hash
-from ledger.core.observations import EntriesErased, RunClosed
-from ledger.log.batches import prepare
+from ledger.core.observations import EntriesErased
 from ledger.log.sqlite_store import SqliteStore
 from tests.log.damages import OTHER_MANIFEST, open_run, opened, said, seen
 
-HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC"
-LEAF = "SELECT salt, origin, session, at, body FROM entries WHERE entry_id = ?"
-
 def erase(store, run_no, seq, next_seq):
-    with store._transaction() as connection:
-        entry_id = run_no << 32 | seq
-        (row,) = connection.execute(LEAF, (entry_id,)).fetchall()
-        connection.execute("INSERT INTO erasures VALUES (?, ?, 'owner')", (entry_id, leaf_hash(*row)))
-        head = connection.execute(HEAD, (run_no,)).fetchone()
-        store._keep(run_no, prepare([seen(next_seq, EntriesErased(entries=(seq,), reason=""))]), *head)
+    store.erase(run_no, [seq], seen(next_seq, EntriesErased(entries=(seq,), reason="")))
 
 with SqliteStore.open(sys.argv[1], create=False) as store:
     print("ready", flush=True)

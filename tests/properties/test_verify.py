@@ -31,7 +31,7 @@ def is_unseen(table: str, key: tuple[Any, ...], column: str, value: Any) -> bool
     return (
         (table == "entries" and key == (ERASED_ID,) and column in KEPT_OF_ERASED)
         or (table == "runs" and column == "via" and value == "imported")
-        or (table, column) in (("documents", "media_type"), ("erasures", "erased_by"))
+        or (table, column) == ("documents", "media_type")
     )
 
 

@@ -1,7 +1,8 @@
-"""Erasures of a run, held against the observations that say that they were made.
+"""Erasures of a run, held against the observations that account for them.
 
-Four bytes an erased entry, so that a run whose every entry was erased still fits. What somebody erased while
-the run was read is looked at again before it is told.
+An erasure names, in ``erased_by``, the ENTRIES_ERASED that tells why, and that names the entry. Eight bytes
+an erased entry, so that a run whose every entry was erased still fits. What somebody erased while the run was
+read is looked at again before it is told.
 """
 
 from array import array
@@ -13,43 +14,45 @@ from ledger.log.verifying.known_heads import MOST_ENTRIES
 
 ERASED_TYPE = "ENTRIES_ERASED"
 
+_NO_ACCOUNT = 0
+
 
 class ErasureBook:
-    """What was found erased, and what is said to be."""
+    """What was found erased, and what is said to be.
+
+    Attributes:
+        unaccounted: erased entries whose account a run that is not whole may yet bring.
+    """
 
     def __init__(self) -> None:
-        self._found = array("I")
-        self._named = array("I")
-        self._awaited = array("I")
-        self._says_more = False
+        self.unaccounted = 0
+        self._found = array("Q")
+        self._named = array("Q")
+        self._silent: set[int] = set()
 
-    def find(self, seqs: Iterable[int]) -> None:
-        """Take entries that have an erasure."""
-        self._found.extend(seqs)
-
-    def wait(self, seqs: Iterable[int]) -> None:
-        """Take those of them whose ENTRIES_ERASED has not come yet, as the run was imported only in part."""
-        self._awaited.extend(seqs)
-
-    @property
-    def awaited(self) -> int:
-        """How many erasures nothing in the run explains yet."""
-        return len(set(self._awaited).difference(self._named))
+    def find(self, seq: int, erased_by: object) -> None:
+        """Take an entry that has an erasure."""
+        is_number = isinstance(erased_by, str) and erased_by.isascii() and erased_by.isdigit()
+        account = int(str(erased_by)[:10]) if is_number else _NO_ACCOUNT
+        self._found.append(seq << 32 | min(account, MOST_ENTRIES))
 
     def read(self, rows: Iterable[tuple[int, bytes | None]]) -> None:
         """Take ENTRIES_ERASED, by seq and body; what an erased one named is not known."""
-        for seq, body in rows:
-            observation = decode_observation(body) if body is not None else None
+        for account, body in rows:
+            observation = decode_observation(body) if isinstance(body, bytes) else None
             if isinstance(observation, EntriesErased):
-                self._named.extend(one for one in observation.entries if 1 <= one < min(seq, MOST_ENTRIES))
+                before = (seq for seq in observation.entries if 1 <= seq < account)
+                self._named.extend(seq << 32 | account for seq in before)
             elif body is None:
-                self._says_more = True
+                self._silent.add(account)
 
     def close(
         self,
         read_on: Callable[[], Iterable[tuple[int, bytes | None]]],
         has_body: Callable[[int], bool],
         add: Add,
+        *,
+        still_to_come: int | None = None,
     ) -> None:
         """Tell where the two differ.
 
@@ -57,15 +60,25 @@ class ErasureBook:
             read_on: reads the ENTRIES_ERASED that came after those that were taken.
             has_body: tells whether an entry has its body by now.
             add: takes the findings.
+            still_to_come: the first account that may come yet, of a run that was erased from elsewhere and
+                is being imported; None where all are there.
         """
-        found = set(self._found)
-        if found.difference(self._named):
+        if set(self._found).difference(self._named):
             self.read(read_on())
         named = set(self._named)
-        if not self._says_more:
-            for seq in sorted(found - named - set(self._awaited)):
-                expected = "an ENTRIES_ERASED in its run that names it"
-                add("erasure_unexplained", expected, "none", first=seq)
-        for seq in sorted(named - found):
+        for one in sorted(set(self._found) - named):
+            seq, account = one >> 32, one & MOST_ENTRIES
+            if account in self._silent:
+                continue
+            if still_to_come is not None and account >= still_to_come:
+                self.unaccounted += 1
+            else:
+                self._tell_unexplained(seq, account, add)
+        for seq in sorted({one >> 32 for one in named} - {one >> 32 for one in self._found}):
             if has_body(seq):
                 add("erasure_undone", "no body, as an ENTRIES_ERASED names the entry", "its body", first=seq)
+
+    def _tell_unexplained(self, seq: int, account: int, add: Add) -> None:
+        where = f"entry {account}, which the erasure names," if account else "an entry that the erasure names"
+        expected = f"{where} to be an ENTRIES_ERASED that names the entry"
+        add("erasure_unexplained", expected, "none that does", first=seq)

@@ -38,7 +38,7 @@ CODES = {
     "tree_broken": "A head and the entries before it disagree, and nothing tells which of them was changed.",
     "erasure_missing": "The body of an entry is gone, and no erasure took it.",
     "erasure_incomplete": "An erasure was recorded, and the entry still has its body or its salt.",
-    "erasure_unexplained": "An entry was erased, and no ENTRIES_ERASED of its run names it.",
+    "erasure_unexplained": "An entry was erased, and no ENTRIES_ERASED accounts for it as its erasure says.",
     "erasure_undone": "An ENTRIES_ERASED names an entry whose body is there.",
     "known_run_missing": "A run that was known is not in the ledger.",
     "known_run_short": "A run has fewer entries than were known: its tail was cut.",

@@ -112,13 +112,11 @@ class RunWalk:
         check_labels(rows, self._dialect, self._add)
         self._note_observations(rows)
         if page.erasures:
-            gone = {row[0] for row in rows if row[6] is None}
-            self._book.find(gone & page.erasures.keys())
-            self._book.find(page.erasures.keys() - gone & {row[0] for row in rows})
-            self.erased += len(gone)
-            if self._run.via == "imported":
-                self._book.wait(seq for seq in gone if _is_beyond(page.erasures.get(seq), self._through))
+            for row in rows:
+                if row[0] in page.erasures:
+                    self._book.find(row[0], page.erasures[row[0]][1])
         self.entries += len(rows)
+        self.erased += sum(row[6] is None for row in rows)
         self._tell_missing(after, page)
         self._grow(after, page, leaves)
 
@@ -227,12 +225,14 @@ class RunWalk:
     def _close(self) -> None:
         self._chain.close()
         self._check_beyond()
+        newest = self._pages.size(self._run.run_no)
         self._book.close(
-            self._erasures_told_since,
+            lambda: self._erasures_told_since(newest),
             lambda seq: self._pages.has_body(self._run.run_no, seq),
             self._add,
+            still_to_come=newest + 1 if self._run.via == "imported" else None,
         )
-        if self._book.awaited:
+        if self._book.unaccounted:
             self.unchecked.append(
                 "why entries are erased: the part of the run that tells is not imported yet"
             )
@@ -241,13 +241,12 @@ class RunWalk:
                 expected = f"at least {size} entries, with the root {root.hex()}"
                 self._add("known_run_short", expected, f"{self._through}: the tail was cut")
 
-    def _erasures_told_since(self) -> Iterator[tuple[int, bytes | None]]:
+    def _erasures_told_since(self, newest: int) -> Iterator[tuple[int, bytes | None]]:
         sql = (
             "SELECT entry_id & 4294967295, body FROM entries WHERE origin = 'observer' AND type = ?"
             " AND entry_id > ? AND entry_id <= ?"
         )
         base = self._run.run_no << SEQ_BITS
-        newest = self._pages.size(self._run.run_no)
         yield from self._pages.all(sql, ERASED_TYPE, base | self._through, base | newest)
 
     def _check_beyond(self) -> None:
@@ -273,12 +272,6 @@ def _root_of(peaks: Any, size: int) -> bytes | None:
         return root_of_peaks(peaks, size)
     except (TypeError, ValueError):
         return None
-
-
-def _is_beyond(erasure: tuple[Any, Any] | None, size: int) -> bool:
-    """Tell an erasure by an entry that the run has not come to."""
-    by = erasure[1] if erasure is not None else None
-    return isinstance(by, str) and by.isascii() and by.isdecimal() and len(by) <= 10 and int(by) > size
 
 
 def _type_of(body: bytes) -> object:
