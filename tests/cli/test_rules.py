@@ -37,6 +37,18 @@ def test_a_ruleset_shows_its_switches_and_rules() -> None:
     assert told["digest"] in page
 
 
+def test_the_reference_shows_what_it_does_otherwise() -> None:
+    def told(ruleset: str) -> tuple[dict[str, str], set[str]]:
+        shown = call("rules", "show", ruleset, "-o", "json").json
+        switches = {one["switch"]: one["value"] for one in shown["switches"]}
+        return switches, {rule["rule"] for rule in shown["rules"]}
+
+    (text, text_rules), (other, other_rules) = told(ID), told(ID + "+reference")
+    assert {name for name in text if text[name] != other[name]} >= {"key_equality", "unlisted_gap"}
+    assert "within_resources_by_field" in other_rules - text_rules
+    assert "scope_is_within_grant" in text_rules - other_rules
+
+
 def test_csv_is_one_table() -> None:
     table = list(csv.DictReader(call("rules", "show", ID, "-o", "csv").lines))
     assert table == call("rules", "show", ID, "-o", "json").json["rules"]

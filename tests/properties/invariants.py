@@ -55,7 +55,8 @@ def check_checkpoints(decision: Decision) -> None:
 
 def may_commit_nothing(decision: Decision) -> bool:
     """Tell the runs that commit nothing, as the specification lists them."""
-    store_failed = decision.cause is not None and decision.cause.code == "checkpoint_store_failed"
+    refused = ("checkpoint_store_failed", "checkpoint_beyond_grant")
+    store_failed = decision.cause is not None and decision.cause.code in refused
     uncertified = decision.status == "failed" and not decision.certified and not store_failed
     cancelled = decision.status == "cancelled" or decision.terminal.status == "cancelled"
     single_use = decision.subject.trigger == "single_use"
@@ -128,8 +129,8 @@ def cited_entries(decision: Decision) -> Iterator[int]:
 # A naive reading of the eligible-checkpoint algorithm, for runs in which nothing is broken.
 
 
-def naively_eligible(manifest: Message, run: Run) -> list[str]:
-    """Return the checkpoints to commit, in order of their first STATE, read off the lines themselves.
+def naively_eligible(manifest: Message, run: Run, *, reference: bool = False) -> list[str]:
+    """Return the checkpoints to commit, in order, read off the lines themselves.
 
     For whole runs: START, lines of a good connector, DONE, and nothing observed but the exit.
     """
@@ -141,31 +142,56 @@ def naively_eligible(manifest: Message, run: Run) -> list[str]:
     lines = [to_message(entry.body) for entry in run.entries if entry.origin != "observer"]
     scope = {stream["name"] for stream in lines[0]["scope"]["streams"]}
     staged = list(dict.fromkeys(line["stream"] for line in lines if line["type"] == "STATE"))
+    if reference:
+        staged.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
+    else:
+        staged = [name for name in staged if any(name in declared for declared in parents.values())]
     ineligible: set[str] = set()
     if lines[-1]["status"] == "failed":
         for line in lines:
             if line["type"] == "SKIP_RESULT" and line.get("reason") == "stream_collection_failed":
-                ineligible.update((*parents[line["stream"]], line["stream"]))
+                ineligible.update(parents[line["stream"]])
+                ineligible.update([] if reference else [line["stream"]])
     reported: set[tuple[str, str]] = set()
     for line in (line for line in lines if line["type"] == "DETAIL_COVERAGE"):
-        boundary = (line["stream"], line["state_stream"])
-        reported.add(boundary)
-        backed = [
-            gap["record_key"]
-            for gap in lines
-            if gap["type"] == "DETAIL_GAP" and boundary_of(gap, parents) == boundary
-        ]
-        gapped = [key for key in line["gap_keys"] if holds(backed, key)]
-        if not all(holds(line["hydrated_keys"], key) or holds(gapped, key) for key in line["required_keys"]):
-            ineligible.add(boundary[1])
+        reported.add((line["stream"], line["state_stream"]))
+        if not naively_covered(line, lines, parents, reference=reference):
+            ineligible.add(line["state_stream"])
     for stream in details & scope:
         ineligible.update(parent for parent in parents[stream] if (stream, parent) not in reported)
     return [stream for stream in staged if stream not in ineligible]
 
 
+def naively_covered(
+    report: Message, lines: list[Message], parents: dict[str, list[str]], *, reference: bool
+) -> bool:
+    """Tell whether a report leaves no required key unaccounted for."""
+    boundary = (report["stream"], report["state_stream"])
+    backed = []
+    for gap in (line for line in lines if line["type"] == "DETAIL_GAP"):
+        is_free = parents[gap["stream"]] == [gap["stream"]]
+        spans = reference and is_free and "parent_stream" not in gap and gap["stream"] == boundary[0]
+        if spans or boundary_of(gap, parents) == boundary:
+            backed.append(gap["record_key"])
+    listed = report.get("gap_keys", [])
+    for key in report["required_keys"]:
+        if reference:
+            accounted = [*report["hydrated_keys"], *backed, *report.get("optional_skip_keys", [])]
+            if as_text(key) not in map(as_text, accounted):
+                return False
+        elif not holds(report["hydrated_keys"], key) and not (holds(backed, key) and holds(listed, key)):
+            return False
+    return True
+
+
 def boundary_of(gap: Message, parents: dict[str, list[str]]) -> tuple[str, str | None]:
     declared = parents[gap["stream"]]
     return gap["stream"], gap.get("parent_stream") or (declared[0] if len(declared) == 1 else None)
+
+
+def as_text(key: object) -> str:
+    """Return a small key as text, ``1.0`` as ``1``."""
+    return f"{key:g}" if isinstance(key, int | float) else str(key)
 
 
 def holds(keys: list[object], key: object) -> bool:

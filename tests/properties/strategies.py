@@ -22,7 +22,7 @@ HUNT = int(os.environ.get("LEDGER_HUNT", "0"))
 settings.register_profile("ledger", deadline=None, max_examples=HUNT or 150, derandomize=not HUNT)
 settings.load_profile("ledger")
 
-NAMES = ["a", "b", "p", "q", "c", "d"]
+NAMES = ["a", "b", "p", "10", "c", "7"]
 KEYS: list[Any] = ["k", "j", "1", 1, 1.0, 2]
 
 
@@ -106,7 +106,9 @@ def manifests(draw: st.DrawFn) -> Message:
         if declared and once_in(draw, 2):
             parents = draw(st.lists(st.sampled_from(list(declared)), min_size=1, max_size=3, unique=True))
             members = r.child(parents[0]) if once_in(draw, 3) else r.detail(*parents)
-        more = {"consent_time_field": "at", "primary_key": ["id"]} if once_in(draw, 3) else {}
+        more: Message = {"consent_time_field": "at", "primary_key": ["id"]} if once_in(draw, 3) else {}
+        if once_in(draw, 6):
+            more["selection"] = {"resource_field": "id"}
         declared[name] = {**members, **more}
     order: list[str] = draw(st.permutations(list(declared)))
     return r.streams(**{name: declared[name] for name in order})
@@ -163,9 +165,10 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     held = draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
     gaps = [key for key in keys if key not in held] if draw(st.booleans()) else []
     key = draw(st.sampled_from(["k", "j"]))
-    choices: list[Message] = [r.record(name, key, data={"id": key, "at": "2026-01-02"}), r.record(name, key)]
+    at = draw(st.sampled_from(["2026-01-02", "2026-01-02", "2026-01-02", 1767312000000]))
+    choices: list[Message] = [r.record(name, key, data={"id": key, "at": at}), r.record(name, key)]
     choices.append(r.delete(name, key))
-    if name in checkpoints:
+    if name in checkpoints or once_in(draw, 10):
         choices += [r.state(name)] * 3
     choices.append(r.skip(name))
     choices.append(
@@ -177,6 +180,11 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     else:
         choices += [r.coverage(name, parent, keys, held, gap_keys=gaps)] * (2 if parent in in_scope else 0)
     choices += [r.gap(name, draw(st.sampled_from(KEYS)), draw(st.sampled_from([None, parent])))] * 2
+    if parents == [name] and once_in(draw, 4):
+        choices.append(r.coverage(name, draw(st.sampled_from(in_scope)), keys, held, gap_keys=gaps))
+    if "state_stream" not in declared[name] and once_in(draw, 6):
+        left = [key for key in keys if key not in held]
+        choices.append(r.coverage(name, parent, keys, held, optional_skip_keys=left))
     choices += [r.interaction(), r.progress(stream=name)]
     if once_in(draw, 3):
         choices = [choice for choice in choices if choice["type"] in ("STATE", "DETAIL_COVERAGE")] or choices
@@ -187,6 +195,8 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
 def endings(draw: st.DrawFn, counted: int) -> Message:
     """Draw a DONE, mostly with the right count."""
     error = r.error(draw(st.sampled_from([*["stream_collection_failed"] * 4, None, "auth_failed"])))
+    if once_in(draw, 8):
+        error.pop("retryable")
     records = counted + once_in(draw, 20)
     failed = r.done(records, "failed", error=error)
     return draw(st.sampled_from([*[r.done(records), failed] * 4, r.done(records, "cancelled")]))
@@ -199,6 +209,13 @@ OTHERS: list[Message] = [
     r.state("zzz"),
     r.gap("zzz"),
     r.progress(" "),
+    {"type": "toString"},
+    {"type": "__proto__"},
+    r.record("a", op="upsert"),
+    r.state("a", cursor=None),
+    r.gap("a", " k"),
+    r.coverage("a", "a", ["k", 1, "1"], ["k"], optional_skip_keys=["k", 1]),
+    r.done(0, "failed", error={"message": "it broke", "more": 1}),
     {"type": "START"},
     {"type": "INTERACTION_RESPONSE", "request_id": "req_1", "status": "success", "data": {"p": "s"}},
 ]
@@ -268,7 +285,8 @@ garbage = st.sampled_from(
 
 # Runs.
 
-TRIGGERS = [r.PROACTIVE] * 6 + [o.Trigger(kind="continuous", grant_id="grant_1"), r.SINGLE_USE]
+NARROW = o.Trigger(kind="continuous", grant_id="grant_1", streams=("a", "b", "p", "10"))
+TRIGGERS = [r.PROACTIVE] * 6 + [o.Trigger(kind="continuous", grant_id="grant_1"), NARROW, r.SINGLE_USE]
 
 
 @st.composite

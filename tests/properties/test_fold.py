@@ -11,6 +11,7 @@ from ledger.core.decision import Decision, encode_decision
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.observations import Decided, LineCut
 from ledger.dialects.collection_profile.fold import evolve
+from ledger.dialects.collection_profile.rulesets import REFERENCE
 from ledger.dialects.collection_profile.state import State
 from ledger.replay.replay import replay
 from tests.dialects.collection_profile import runs as r
@@ -194,15 +195,19 @@ def plain_runs(draw: st.DrawFn) -> tuple[r.Message, Run]:
     return manifest, r.run(manifest, r.Sent(sent), *lines, end, r.exited(exit_code))
 
 
-@settings(max_examples=HUNT or 600)
+@every_ruleset
+@settings(max_examples=HUNT or 400)
 @given(plain_runs())
-def test_what_is_committed_is_what_a_naive_reading_commits(drawn: tuple[r.Message, Run]) -> None:
+def test_what_is_committed_is_what_a_naive_reading_commits(
+    ruleset: str, drawn: tuple[r.Message, Run]
+) -> None:
     manifest, run = drawn
-    decision = run.decided()
+    decision = run.decided(ruleset)
     if decision.violations or not (decision.certified or decision.status == "succeeded"):
         assert r.committable(decision) == []
     else:
-        assert r.committable(decision) == invariants.naively_eligible(manifest, run)
+        reference = ruleset == REFERENCE.id
+        assert r.committable(decision) == invariants.naively_eligible(manifest, run, reference=reference)
 
 
 @every_ruleset
