@@ -161,7 +161,8 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
         for s in declared.values()
         for p in (s.get("parent_streams") or [s.get("state_stream") or s["name"]])
     }
-    keys = draw(st.lists(st.sampled_from(["k", "j", "1", 1]), max_size=3, unique=True))
+    one: list[Any] = draw(st.sampled_from([["1"], [1], ["1", 1]]))  # two keys or one, as the ruleset says
+    keys = draw(st.lists(st.sampled_from(["k", "j", *one]), max_size=3, unique=True))
     held = draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
     gaps = [key for key in keys if key not in held] if draw(st.booleans()) else []
     key = draw(st.sampled_from(["k", "j"]))

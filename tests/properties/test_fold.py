@@ -1,10 +1,12 @@
 """The fold over generated runs: total, deterministic, the same by steps and at once, true to the rules."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import msgspec
-import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from ledger.core.decision import Decision, encode_decision
@@ -34,7 +36,18 @@ good_runs = whole_runs(damage=False, erase=False)
 more_steps = st.lists(wire_lines | wire_lines.map(r.Sent) | ordinary | rare, max_size=4)
 
 
-every_ruleset = pytest.mark.parametrize("ruleset", PROFILE.rulesets)
+def under_every_ruleset(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test, which takes a ruleset first, under each of them on the same draw: drawing costs most."""
+
+    @wraps(test)
+    def under_each(*drawn: Any, **named: Any) -> None:
+        for ruleset in PROFILE.rulesets:
+            note(ruleset)
+            test(ruleset, *drawn, **named)
+
+    parameters = [*inspect.signature(test).parameters.values()][1:]
+    under_each.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return under_each
 
 
 def fresh(run: Run, ruleset: str) -> State:
@@ -53,8 +66,8 @@ def continued(run: Run, entries: list[Entry], steps: list[Any]) -> list[Entry]:
     return [*entries, *(r.to_entry(seq, step) for seq, step in enumerate(steps, start=len(entries) + 1))]
 
 
-@every_ruleset
 @given(any_run)
+@under_every_ruleset
 def test_any_run_can_be_decided_at_every_prefix(ruleset: str, run: Run) -> None:
     state = fresh(run, ruleset)
     for seen, entry in enumerate(run.entries, start=1):
@@ -63,16 +76,16 @@ def test_any_run_can_be_decided_at_every_prefix(ruleset: str, run: Run) -> None:
         invariants.check(decision, Run(run.entries[:seen], run.documents))
 
 
-@every_ruleset
 @given(good_runs)
+@under_every_ruleset
 def test_any_good_run_can_be_decided_at_every_prefix(ruleset: str, run: Run) -> None:
     for seen in range(len(run.entries) + 1):
         prefix = Run(run.entries[:seen], run.documents)
         invariants.check(decided(prefix, prefix.entries, ruleset), prefix)
 
 
-@every_ruleset
 @given(any_run, st.data())
+@under_every_ruleset
 def test_folding_a_prefix_and_then_the_rest_is_folding_all(
     ruleset: str, run: Run, data: st.DataObject
 ) -> None:
@@ -94,8 +107,8 @@ def test_folding_under_all_rulesets_at_once_is_folding_under_each(run: Run, data
     assert together == [encode_decision(decided(run, run.entries, ruleset)) for ruleset in PROFILE.rulesets]
 
 
-@every_ruleset
 @given(any_run)
+@under_every_ruleset
 def test_deciding_changes_nothing(ruleset: str, run: Run) -> None:
     state = fresh(run, ruleset)
     for entry in run.entries:
@@ -104,8 +117,8 @@ def test_deciding_changes_nothing(ruleset: str, run: Run) -> None:
     assert encode_decision(PROFILE.decide(state)) == encode_decision(decided(run, run.entries, ruleset))
 
 
-@every_ruleset
 @given(any_run, st.data())
+@under_every_ruleset
 def test_lines_after_the_first_violation_change_nothing(ruleset: str, run: Run, data: st.DataObject) -> None:
     state, seen = fresh(run, ruleset), 0
     while seen < len(run.entries) and not state.violations:
@@ -119,8 +132,8 @@ def test_lines_after_the_first_violation_change_nothing(ruleset: str, run: Run, 
     assert bytes_of(after, through=before.through) == encode_decision(before)
 
 
-@every_ruleset
 @given(any_run, more_steps)
+@under_every_ruleset
 def test_entries_after_the_decision_decide_nothing(ruleset: str, run: Run, steps: list[Any]) -> None:
     # LINE_CUT is no event: it says that an earlier line was never read.
     steps = [step for step in steps if not isinstance(step, LineCut)]
@@ -140,8 +153,8 @@ def test_entries_after_the_decision_decide_nothing(ruleset: str, run: Run, steps
     ]
 
 
-@every_ruleset
 @given(any_run, st.data())
+@under_every_ruleset
 def test_a_cut_line_told_late_ends_the_run_where_it_stands(
     ruleset: str, run: Run, data: st.DataObject
 ) -> None:
@@ -160,8 +173,8 @@ def test_a_cut_line_told_late_ends_the_run_where_it_stands(
         assert [c.stream for c in late.checkpoints] == [c.stream for c in at_once.checkpoints]
 
 
-@every_ruleset
 @given(good_runs, st.data())
+@under_every_ruleset
 def test_erasing_a_line_never_turns_a_verdict_round(ruleset: str, run: Run, data: st.DataObject) -> None:
     before = decided(run, run.entries, ruleset)
     at = data.draw(st.integers(0, len(run.entries) - 1))
@@ -190,14 +203,18 @@ def plain_runs(draw: st.DrawFn) -> tuple[r.Message, Run]:
     once = {(m["stream"], m.get("state_stream")): m for m in drawn if m["type"] in reports}
     for report in once.values():
         lines.insert(draw(st.integers(0, len(lines))), report)
+        for key in report.get("required_keys", ()):
+            if key not in report["hydrated_keys"] and draw(st.booleans()):
+                parent = draw(st.sampled_from([None, report["state_stream"], "x"]))
+                lines.append(r.gap(report["stream"], draw(st.sampled_from([key, key, str(key)])), parent))
     end = draw(endings(r.count(lines)))
     exit_code = int(end["status"] != "succeeded")
     return manifest, r.run(manifest, r.Sent(sent), *lines, end, r.exited(exit_code))
 
 
-@every_ruleset
 @settings(max_examples=HUNT or 400)
 @given(plain_runs())
+@under_every_ruleset
 def test_what_is_committed_is_what_a_naive_reading_commits(
     ruleset: str, drawn: tuple[r.Message, Run]
 ) -> None:
@@ -210,8 +227,8 @@ def test_what_is_committed_is_what_a_naive_reading_commits(
         assert r.committable(decision) == invariants.naively_eligible(manifest, run, reference=reference)
 
 
-@every_ruleset
 @given(any_run)
+@under_every_ruleset
 def test_a_connector_that_speaks_only_to_its_runtime_is_read_by_origin(ruleset: str, run: Run) -> None:
     said = [entry for entry in run.entries if entry.origin == PROGRAM]
     decision = decided(run, run.entries, ruleset)
