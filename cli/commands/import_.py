@@ -117,7 +117,12 @@ def transcripts(path: Path) -> list[Path]:
         return [path]
     if path.is_dir():
         found = sorted(
-            {below for name in FOUND_IN_FOLDERS for below in path.rglob(name) if not below.is_dir()}
+            {
+                below
+                for name in FOUND_IN_FOLDERS
+                for below in path.rglob(name)
+                if not (below.is_dir() or below.is_fifo())  # a pipe is read where it is named
+            }
         )
         if not found:
             names = ", ".join(FOUND_IN_FOLDERS)

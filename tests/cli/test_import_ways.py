@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from tests.cli.test_import import bring_in, outcomes
 from tests.cli.transcripts import (
     MANIFEST,
     ROOT,
-    header_of,
     record,
     said,
     sample,
@@ -78,6 +78,7 @@ def test_of_a_folder_packed_transcripts_come_in_too_and_a_broken_one_keeps_none_
         plain.with_name(plain.name + ending).write_bytes(packed[:-9] if name == "d" else packed)
         plain.unlink()
     (folder / "notes.gz").write_bytes(b"not looked at")
+    os.mkfifo(folder / "pipe.jsonl")  # nobody would ever write to it
     done = bring_in(into, folder)
     assert done.status == 3
     assert outcomes(done) == [("run_a", "imported"), ("run_b", "imported"), ("run_c", "imported")]
@@ -140,17 +141,14 @@ def test_a_capture_with_its_manifest_is_decided(
     assert log.raw == STDOUT
 
 
-def test_a_capture_and_the_transcript_of_its_run_have_one_manifest(
-    into: Path, capture: Path, manifest: Path
+def test_white_space_around_a_manifest_makes_it_no_other(
+    into: Path, capture: Path, manifest: Path, tmp_path: Path
 ) -> None:
-    manifest.write_text(f"\n {json.dumps(header_of(TRANSCRIPT)['manifest'])}\n")
+    manifest.write_text(f"\n {json.dumps(MANIFEST)}\n")
     bring_in(into, capture, "--manifest", manifest)
-    path = TRANSCRIPT.with_name("run.jsonl")
-    bring_in(into, path)
-    shown = [call("-l", into, "show", name, "-o", "json").json for name in (CAPTURE_ID, RUN_ID)]
-    raw = header_of(path)["manifest"]
-    assert raw == json.loads(manifest.read_text())
-    assert shown[0]["subject"]["manifest"].startswith("sha256:")
+    bring_in(into, whole(tmp_path / "run.jsonl"))
+    one, other = (call("-l", into, "show", name, "-o", "json").json for name in (CAPTURE_ID, "run_odd"))
+    assert one["subject"]["manifest"] == other["subject"]["manifest"]
 
 
 def test_a_capture_without_a_manifest_comes_in_and_nothing_is_said_of_its_checkpoints(
