@@ -68,10 +68,11 @@ def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[E
     A RECORD without a spelled-out ``upsert`` is one under every ruleset, see ``wire``; of other entries
     nothing is taken. Where a RECORD ends the collecting of some state, the entry after it is returned.
     """
-    on_record = machine.PROGRAM[Phase.COLLECTING].handlers[Record]
-    collecting = True
+    collecting = Phase.COLLECTING  # looked up once: a member of an enum is dear to look up
+    on_record = machine.PROGRAM[collecting].handlers[Record]
+    is_shared = True
     for entry in entries:
-        if not (collecting and entry.type == "RECORD" and entry.origin == PROGRAM and entry.body is not None):
+        if not (is_shared and entry.type == "RECORD" and entry.origin == PROGRAM and entry.body is not None):
             return (entry,)
         message = read_usual_line(entry.body)
         if type(message) is not Record or message.op == "upsert":
@@ -79,8 +80,8 @@ def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[E
         for state in states:
             state.through = entry.seq
             on_record(state, entry, message)
-            if state.phase is not Phase.COLLECTING:
-                collecting = False
+            if state.phase is not collecting:
+                is_shared = False
     return ()
 
 
