@@ -15,6 +15,7 @@ from cli.run_names import find_run
 from ledger.errors import InputError, IntegrityError
 
 if TYPE_CHECKING:
+    from ledger.log.store import RunRow, Store
     from ledger.log.verifying import IntegrityFinding, KnownHeads, Summary
 
 EXAMPLES = """Examples:
@@ -46,8 +47,9 @@ def verify(
 
     known = None if heads is None else _known(heads)
     with Verification(common.ledger, DIALECTS, known=known) as verification:
-        named = [find_run(verification.store, name) for name in runs] if runs else None
-        with progress_bar(verification.total_entries(), color=common.color, counts_entries=True) as advance:
+        named = _find_runs(verification.store, runs) if runs else None
+        total = verification.total_entries(named)
+        with progress_bar(total, color=common.color, counts_entries=True) as advance:
             found = list(verification.findings(named, progress=advance))
     summary = verification.summary
     _print_found(common, found, summary)
@@ -58,9 +60,16 @@ def verify(
             page.line(line)
         print_text(page.text())
     else:
-        say(verdict[0])
+        for line in verdict:
+            say(line)
     if summary.findings:
         raise typer.Exit(IntegrityError.exit_status)
+
+
+def _find_runs(store: "Store", names: "Sequence[str]") -> "list[RunRow]":
+    """Return the runs that are meant, each once."""
+    found = {run.run_no: run for run in (find_run(store, name) for name in names)}
+    return list(found.values())
 
 
 def _known(name: str) -> "KnownHeads":
@@ -130,12 +139,14 @@ def _conclusion(common: Common, summary: "Summary", some_runs: bool, against_kno
     )
     if not some_runs:
         read += f", {_count(summary.documents, 'document')}"
-    if against_known:
+    if against_known and not summary.known_heads:
+        read += "; no known head is of these runs"
+    elif against_known:
         read += f"; {summary.known_heads_held} of {_count(summary.known_heads, 'known head')} hold"
     if summary.findings:
         where = f", in {summary.broken_runs} of {_count(summary.runs, 'run')}" if summary.broken_runs else ""
         return f"BROKEN: {_count(summary.findings, 'finding')}{where}. Read: {read}."
-    if against_known:
+    if summary.known_heads:
         return f"HOLDS: {read}. What was appended after the known heads is proved against itself only."
     return (
         f"HOLDS: {read}. Seen only against heads kept elsewhere: a tail cut together with its heads, a "

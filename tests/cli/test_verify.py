@@ -55,6 +55,15 @@ def test_only_the_runs_that_are_named_are_verified(ledger: Path) -> None:
     assert call("-l", ledger, "verify", "nobody").status == 4
 
 
+def test_heads_of_other_runs_prove_nothing_of_these(ledger: Path) -> None:
+    heads = run("-l", ledger, "heads", "@latest").raw
+    one = " ".join(call("-l", ledger, "verify", "--heads", "-", "@latest", "@1", stdin=heads).out.split())
+    other = " ".join(call("-l", ledger, "verify", "--heads", "-", "@2", stdin=heads).out.split())
+    assert one.startswith("HOLDS: 1 run, ")
+    assert "1 of 1 known head hold." in one
+    assert "no known head is of these runs. Seen only against heads" in other
+
+
 def test_findings_come_in_every_form_with_the_same_names(ledger: Path) -> None:
     damage(ledger, EDIT)
     names = {"code", "run_id", "first", "last", "expected", "found"}
@@ -121,8 +130,11 @@ def test_what_could_not_be_checked_is_said(ledger: Path) -> None:
         "UPDATE entries SET body = CAST(replace(CAST(body AS TEXT), 'collection-', 'other-') AS BLOB)"
         " WHERE entry_id = (1 << 32 | 1)",
     )
-    done = call("-l", ledger, "verify")
-    assert f"not checked of run {first_run(ledger)}: types and streams" in " ".join(done.out.split())
+    said = f"not checked of run {first_run(ledger)}: types and streams"
+    assert said in " ".join(call("-l", ledger, "verify").out.split())
+    lines = call("-l", ledger, "verify", "-o", "jsonl")
+    assert said in lines.err
+    assert "BROKEN" in lines.err
 
 
 # ---- against heads kept elsewhere -------------------------------------------------------------------------

@@ -116,10 +116,12 @@ class Verification:
         with translated(self._path):
             self._connection.close()
 
-    def total_entries(self) -> int:
-        """Return how many entries there are to read, 0 where that cannot be told."""
+    def total_entries(self, runs: Iterable[RunRow] | None = None) -> int:
+        """Return how many entries there are to read, of some runs or of all; 0 where that cannot be told."""
         sql = "SELECT sum(size) FROM (SELECT max(size) AS size FROM tree_heads GROUP BY run_no)"
         try:
+            if runs is not None:
+                return sum(self._pages.size(run.run_no) for run in runs)
             return self._pages.number(sql) or 0
         except Unreadable:
             return 0
