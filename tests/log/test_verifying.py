@@ -902,6 +902,27 @@ def test_a_ledger_that_is_written_to_meanwhile_gives_no_false_alarm(path: Path) 
     assert findings(path) == []
 
 
+def test_what_is_erased_and_appended_between_two_pages_is_no_finding(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_ENTRIES", reading._ENTRIES.rsplit(" ", 1)[0] + " 2")
+    monkeypatch.setattr(reading, "PAGE_ROWS", 2)
+    acted: list[int] = []
+
+    def act(what: str, done: int) -> None:
+        if what == "run_3" and not acted:
+            with SqliteStore.open(path, create=False) as store:
+                store.append(3, [said(6), said(7)])
+                store.erase(3, [2, 4], seen(8, EntriesErased(entries=(2, 4), reason="asked")))
+                open_run(store, opened("run_4", MANIFEST), said(2), documents=[MANIFEST])
+            acted.append(done)
+
+    with Verification(path, DIALECTS) as verification:
+        assert list(verification.findings(progress=act)) == []
+    assert acted == [17]  # entries 1 and 2 of the run were read before, as they were
+    assert findings(path) == []
+
+
 # ---- files that were overwritten at random ----------------------------------------------------------------
 
 
