@@ -31,10 +31,14 @@ class ErasureTold:
         if isinstance(observation, EntriesErased):
             self._named.extend(one for one in observation.entries if 1 <= one < min(seq, _LARGEST))
 
-    def difference(self) -> str | None:
-        """Say where the two differ, None where they agree."""
+    def difference(self, *, is_whole: bool = True) -> str | None:
+        """Say where the two differ, None where they agree.
+
+        Args:
+            is_whole: whether the run was seen to its end; what is erased may else be told of later.
+        """
         erased, named = set(self._erased), set(self._named)
-        if erased - named and not self._says_more:
+        if is_whole and erased - named and not self._says_more:
             seq = min(erased - named)
             return f"an {ERASED} after entry {seq} that names it, as it is erased, found none"
         if named - erased:

@@ -187,7 +187,7 @@ def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: R
         if not reading.keep_partial:
             raise
         checked.stopped = f"{name}, {error}"
-    difference = told.difference() if checked.torn is None and checked.stopped is None else None
+    difference = told.difference(is_whole=checked.torn is None and checked.stopped is None)
     if difference is not None:
         raise TranscriptError(f"read to its end: expected {difference}")
     return checked

@@ -203,6 +203,17 @@ def test_a_file_whose_erasures_are_not_what_it_tells_of_them_is_refused(
     assert list(store.runs()) == []
 
 
+@pytest.mark.parametrize("end", ["torn", "[]\n"])
+def test_what_is_said_to_be_erased_and_is_there_is_refused_also_of_a_file_that_ends_early(
+    path: Path, end: str
+) -> None:
+    store = MemoryStore()
+    text = "\n".join([HEADER, wire(1, "{}"), TOLD % "2", end]).encode()
+    with pytest.raises(TranscriptError, match="no body of entry 2"):
+        bring(store, path, text, keep_partial=True)
+    assert list(store.runs()) == []
+
+
 def test_a_transcript_by_hand_may_hold_erased_lines(path: Path) -> None:
     first = erased_line(type="RECORD", stream="a", erased={"leaf": LEAF.hex(), "by": 4})
     text = b"\n".join([HEADER.encode(), first, wire(1, "{}").encode(), (TOLD % "2, 9").encode()]) + b"\n"
