@@ -19,12 +19,15 @@ def open_ledger(common: Common, *, write: bool = False, create: bool = True) -> 
     """
     from ledger.log.sqlite_store import SqliteStore
 
-    if not (write and create) and not common.ledger.exists():
+    try:
+        store = SqliteStore.open(common.ledger, create=write and create, read_only=not write)
+    except NotFoundError:
+        if write and create:
+            raise
         raise NotFoundError(
             f"there is no ledger at {common.ledger}; `runledger import FILE` makes one, "
             "and -l PATH or the variable RUNLEDGER names another"
-        )
-    store = SqliteStore.open(common.ledger, create=write and create, read_only=not write)
+        ) from None
     try:
         yield store
     finally:

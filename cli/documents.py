@@ -18,7 +18,7 @@ def read_document(file: Path, error_type: type[InputError] = ManifestError) -> b
     try:
         body = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
     except OSError as error:
-        raise error_type(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise error_type(f"{file}: cannot be read: {error.strerror or error}; check the file") from error
     document = read_json(body)
     if isinstance(document, Malformed):
         before = body[: document.offset]

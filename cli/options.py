@@ -82,6 +82,7 @@ LedgerOption = Annotated[
         "-l",
         "--ledger",
         metavar="PATH",
+        readable=False,  # opening it says more, and with the right status
         help="The ledger. [env: RUNLEDGER; default: ledger.db]",
         show_default=False,
     ),

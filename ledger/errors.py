@@ -59,7 +59,15 @@ class ManifestError(InputError):
 
 
 class DiskError(InputError):
-    """The file system refused: full, read-only, not permitted."""
+    """The file system refused: full, read-only, not permitted.
+
+    Attributes:
+        of_ledger: whether it refused the ledger, and not something that was to be read.
+    """
+
+    def __init__(self, message: str, *, of_ledger: bool = False) -> None:
+        super().__init__(message)
+        self.of_ledger = of_ledger
 
 
 class DiffersError(LedgerError):

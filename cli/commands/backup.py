@@ -22,7 +22,7 @@ COLUMNS = ("path", "runs", "entries", "bytes")
 
 def backup(
     common: Common,
-    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The file to make.")],
+    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The file to make.", readable=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier copy, all at once.")] = False,
 ) -> None:
     """Copy the ledger as it stands to one file, also while others write to it."""

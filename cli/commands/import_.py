@@ -20,7 +20,7 @@ from cli.progress import Advance, progress_bar
 from cli.render import print_rows
 from cli.sizes import read_size
 from ledger.core.json_reader import printable
-from ledger.errors import InputError, LedgerError, TranscriptError, UsageError
+from ledger.errors import BusyError, DiskError, InputError, LedgerError, TranscriptError, UsageError
 from ledger.log.store import Store
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE", help="Transcripts or captures, plain, gzip or zstd; folders of them; - for stdin."
+            metavar="FILE",
+            help="Transcripts or captures, plain, gzip or zstd; folders of them; - for stdin.",
+            readable=False,
         ),
     ],
     keep_partial: Annotated[
@@ -67,10 +69,14 @@ def import_(
         str, typer.Option("--max-line", metavar="BYTES", help="Of a longer wire line only the head is kept.")
     ] = "16MiB",
     manifest: Annotated[
-        Path | None, typer.Option("--manifest", metavar="FILE", help="Of a capture: the manifest.")
+        Path | None,
+        typer.Option("--manifest", metavar="FILE", help="Of a capture: the manifest.", readable=False),
     ] = None,
     start: Annotated[
-        Path | None, typer.Option("--start", metavar="FILE", help="Of a capture: the START that was sent.")
+        Path | None,
+        typer.Option(
+            "--start", metavar="FILE", help="Of a capture: the START that was sent.", readable=False
+        ),
     ] = None,
     trigger: Annotated[
         Why | None, typer.Option("--trigger", help="Of a capture: why it ran. [default: proactive]")
@@ -96,8 +102,8 @@ def import_(
     try:
         with ExitStack() as stack:
             opened = cache(lambda: stack.enter_context(open_ledger(common, write=True)))
-            if found and (common.ledger.exists() or not common.ledger.absolute().parent.is_dir()):
-                opened()  # what cannot be opened or made is said once, and not of every file
+            if found and os.path.exists(common.ledger):  # it raises nothing
+                opened()  # what cannot be opened is said before anything is read
             work.bring_in(opened, found, color=common.color)
     finally:
         print_rows(work.rows, COLUMNS, common, optional=_OPTIONAL)
@@ -157,6 +163,14 @@ def _known(
     )
 
 
+class _Unusable(Exception):
+    """The ledger cannot be opened or made."""
+
+    def __init__(self, error: LedgerError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class _Import:
     """One call of the command: what came in, and the exit status of the first failure."""
 
@@ -175,15 +189,20 @@ class _Import:
             return []
 
     def bring_in(self, opened: Callable[[], Store], files: Sequence[Path], *, color: bool) -> None:
-        """Import the files; one that fails keeps no other out."""
+        """Import the files; one that fails keeps no other out, but a ledger that cannot be used does."""
         sizes = [2 * _size(file) for file in files]  # each file is read twice
         begun = 0
         with progress_bar(sum(sizes), color=color) as advance:
             for file, size in zip(files, sizes, strict=True):
                 try:
                     self._bring_in_one(opened, file, advance, begun)
+                except _Unusable as stop:
+                    self._fail(stop.error)
+                    return
                 except LedgerError as error:
                     self._fail(error)
+                    if isinstance(error, BusyError) or (isinstance(error, DiskError) and error.of_ledger):
+                        return
                 begun += size
 
     def _bring_in_one(self, opened: Callable[[], Store], file: Path, advance: Advance, begun: int) -> None:
@@ -201,7 +220,11 @@ class _Import:
             known=self._known,
             progress=tell,
         ) as bring_into:
-            done = bring_into(opened())  # only what can be read makes a ledger
+            try:
+                store = opened()  # only what can be read makes a ledger
+            except LedgerError as error:
+                raise _Unusable(error) from error
+            done = bring_into(store)
         _say_what_is_odd(file, done, max_line=self._max_line)
         self.rows.append(
             {

@@ -31,7 +31,8 @@ app = typer.Typer(
 @app.command("check", epilog=examples(EXAMPLES), short_help="Hold a manifest against its rules.")
 @command
 def check(
-    common: Common, file: Annotated[Path, typer.Argument(metavar="FILE", help="A manifest; - for stdin.")]
+    common: Common,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A manifest; - for stdin.", readable=False)],
 ) -> None:
     """Ask of a manifest what a runtime must ask before it spawns the connector."""
     from ledger.dialects.collection_profile.manifest import read_manifest

@@ -230,7 +230,9 @@ def _open(path: Path) -> BinaryIO:
     except IsADirectoryError:
         raise TranscriptError(f"{path}: expected a transcript, found a directory; name its files") from None
     except OSError as error:
-        raise DiskError(f"{path}: expected a transcript that can be read, found: {error.strerror}") from None
+        raise DiskError(
+            f"{path}: expected a transcript that can be read, found: {error.strerror}; check the file"
+        ) from None
 
 
 @contextmanager
@@ -271,7 +273,7 @@ def _read(file: BinaryIO, name: str) -> bytes:
     try:
         return file.read(STEP)
     except OSError as error:
-        raise DiskError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise DiskError(f"{name}: cannot be read: {error.strerror or error}; check the file") from error
 
 
 def _no_room(name: str, error: OSError) -> DiskError:

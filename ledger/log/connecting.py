@@ -10,7 +10,7 @@ import stat
 import time
 from pathlib import Path
 
-from ledger.errors import DiskError, FormatError, InputError, NotFoundError, UnavailableError
+from ledger.errors import DiskError, FormatError, InputError, IntegrityError, NotFoundError, UnavailableError
 from ledger.log import transactions
 from ledger.log.schema import create_schema, is_empty
 from ledger.log.schema_check import SchemaFault, check_schema, inspect_schema
@@ -88,7 +88,7 @@ def _look_at(path: Path, *, create: bool) -> None:
             "use a newer Python"
         )
     try:
-        mode = os.stat(path).st_mode
+        found = os.stat(path)
     except FileNotFoundError:
         if not create:
             raise NotFoundError(
@@ -99,9 +99,11 @@ def _look_at(path: Path, *, create: bool) -> None:
     except OSError as error:
         raise DiskError(f"{path}: the file system refused: {error.strerror}; check the path") from None
     else:
-        if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "something else"
+        if not stat.S_ISREG(found.st_mode):
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "something else"
             raise InputError(f"expected a file at {path}, found {what}; name a file")
+        if found.st_size == 1:  # SQLite takes it for an empty file
+            raise FormatError(f"{path}: expected a ledger, found a file of one byte; name another")
 
 
 def _open(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
@@ -133,7 +135,7 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
                 f"{path}: expected a whole ledger, found that a process was stopped while it made one; "
                 "import a run, which clears that up"
             ) from error
-        if wal.exists() and wal.stat().st_size:
+        if _has_wal(path):
             raise DiskError(
                 f"{path}: expected to read {wal.name} beside it, found a folder that SQLite cannot write to; "
                 "copy both files to a folder that it can"
@@ -149,12 +151,37 @@ def _prepare(connection: sqlite3.Connection, name: str, *, create: bool, read_on
             raise _not_a_ledger(name)
         _create(connection)
     check_schema(connection, name)
+    _check_whole(connection, Path(name))
     if not read_only:
         _enable_wal(connection, name)
 
 
 def _not_a_ledger(name: str) -> FormatError:
     return FormatError(f"{name}: expected a ledger, found an empty file; name another, or import a run")
+
+
+def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that ends within a page, which SQLite notices only where it reads that page.
+
+    Raises:
+        IntegrityError: it was cut off.
+    """
+    page = connection.execute("PRAGMA page_size").fetchone()[0]
+    for _ in range(2):  # a checkpoint may just be writing
+        if path.stat().st_size % page == 0 or _has_wal(path):
+            return
+        time.sleep(_RETRY_SECONDS)
+    raise IntegrityError(
+        f"{path}: expected pages of {page} bytes, found that the file was cut off within one; "
+        "go back to a good copy"
+    )
+
+
+def _has_wal(path: Path) -> bool:
+    try:
+        return os.stat(f"{path.resolve()}-wal").st_size > 0
+    except OSError:
+        return False
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -12,7 +12,7 @@ _BROKEN = {sqlite3.SQLITE_CORRUPT}
 _DISK = {
     sqlite3.SQLITE_FULL: "free some space and run it again",
     sqlite3.SQLITE_READONLY: "make the file and its folder writable, or only read",
-    sqlite3.SQLITE_IOERR: "check the disk",
+    sqlite3.SQLITE_IOERR: "check the disk, its free space and your quota",
     sqlite3.SQLITE_CANTOPEN: "check that the file and its folder may be read and written",
     sqlite3.SQLITE_PERM: "check that the file and its folder may be read and written",
     sqlite3.SQLITE_AUTH: "check that the file and its folder may be read and written",
@@ -51,7 +51,8 @@ def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
     if primary == sqlite3.SQLITE_ERROR and str(error).startswith("no such "):
         return IntegrityError(f"{path}: expected the log's tables and columns, found {error}; verify it")
     if primary in _DISK:
-        return DiskError(f"{path}: the file system refused: {error}; {_DISK[primary]}")
+        said = f"{path}: the file system refused: {error}; {_DISK[primary]}"
+        return DiskError(said, of_ledger=True)
     if primary == sqlite3.SQLITE_ERROR and str(error) == "unsupported file format":
         hint = "use a newer SQLite, or go back to a good copy"
         return FormatError(f"{path}: expected a file that this SQLite reads, found another format; {hint}")

@@ -232,3 +232,12 @@ def test_data_goes_to_stdout_and_talk_to_stderr(samples: Path, form: str) -> Non
     assert "newest 3" not in done.out
     assert "run_chatter_0418" in done.out
     assert "run_chatter_0418" not in done.err
+
+
+@every_command
+def test_whether_a_path_may_be_read_is_asked_by_opening_it(words: tuple[str, ...]) -> None:
+    """Asked by the parser, it would be wrong usage."""
+    asked = [parameter.type_descriptor for parameter in COMMANDS[words].params]
+    paths = [one for one in asked if "Path" in str(one.annotation)]
+    assert paths
+    assert [one for one in paths if one.parameter_info.readable] == []
