@@ -191,6 +191,37 @@ def test_erasing_a_line_never_turns_a_verdict_round(ruleset: str, run: Run, data
     assert set(verdicts(after)) == set(verdicts(before)) or after.status == "indeterminate"
 
 
+@given(whole_runs(erase=False), st.data())
+@under_every_ruleset
+def test_erasing_any_entries_leaves_a_verdict_as_it_was_or_open(
+    ruleset: str, run: Run, data: st.DataObject
+) -> None:
+    seqs = [entry.seq for entry in run.entries[1:] if entry.type != "LATER_FACT"]
+    gone = frozenset(data.draw(st.lists(st.sampled_from(seqs), unique=True))) if seqs else frozenset()
+    before = decided(run, run.entries, ruleset)
+    if broken_by(before, run, gone):
+        return
+    without = [msgspec.structs.replace(e, body=None) if e.seq in gone else e for e in run.entries]
+    after = decided(run, without, ruleset)
+    invariants.check(after, run)
+    assert after.status in (before.status, "indeterminate")
+    for stream, verdict in verdicts(after).items():
+        assert verdict in (verdicts(before).get(stream), "indeterminate"), stream
+    assert verdicts(before).keys() <= verdicts(after).keys() or after.status == "indeterminate"
+
+
+def broken_by(decision: Decision, run: Run, gone: frozenset[int]) -> bool:
+    """Tell whether what broke the run is erased: what was erased is taken to have kept to the rules."""
+    for violation in decision.violations:
+        rests_on = {violation.entry, *violation.entries}
+        if violation.code == "answer_not_asked_for":
+            asked = [e.seq for e in run.entries if e.type == "INTERACTION" and e.seq < violation.entry]
+            rests_on.update(asked[-1:])
+        if rests_on & gone:
+            return True
+    return False
+
+
 @st.composite
 def plain_runs(draw: st.DrawFn) -> tuple[r.Message, Run]:
     """Draw START, lines of a good connector, DONE, and an exit that agrees with it."""

@@ -6,7 +6,7 @@ Read beside the specification, in the order in which a line flows:
 * what a run is held against: ``manifest``, ``plan``, ``ruleset`` (with ``switches``, and ``wire``, which is
   what they make of the wire), ``rulesets``, ``rules/``
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
-  ``fold``
+  ``erased``, ``fold``
 * the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,
   ``projections``, ``decide``
 * the words: ``clauses``, ``catalogue``

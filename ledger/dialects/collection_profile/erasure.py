@@ -27,11 +27,14 @@ class ErasedBehind:
         """Go through a folded run, its plan and its fate."""
         self._state = state
         self._plan = plan
+        self._restart = fate.restart
         self._takes_skips = fate.certified or fate.restart
         everywhere = [*state.erased.gaps.values()] if fate.restart else []  # it may be owed to any checkpoint
         everywhere += state.erased.skips.values() if fate.uncertain else ()
+        self._anywhere: dict[str, list[int]] = {}
         for stream, reports in state.erased.reports.items():
             if names_any_parent(state, plan.declared(stream)):
+                self._anywhere[stream] = reports
                 everywhere.append(reports)
         self._behind_all = frozenset(entry for entries in everywhere for entry in entries)
         self._first_behind_all = sorted(self._behind_all)[:LIST_LIMIT]
@@ -46,14 +49,17 @@ class ErasedBehind:
             reasons: what the readable entries say against it.
         """
         own = self._behind(checkpoint, reasons)
-        if not (own or self._behind_all) or not all(map(self._could_undo, reasons)):
+        ruled_out = self._ruled_out(checkpoint)
+        others = len(self._behind_all) - len(ruled_out)
+        if not (own or others) or not all(map(self._could_undo, reasons)):
             return None
+        behind_all = sorted(self._behind_all - ruled_out) if ruled_out else self._first_behind_all
         return Reason(
             code="entry_erased",
             clause="log/erasure",
             stream=show_name(checkpoint),
-            entries=tuple(islice(merge(sorted(own), self._first_behind_all), LIST_LIMIT)),
-            entries_total=len(own) + len(self._behind_all),
+            entries=tuple(islice(merge(sorted(own), behind_all), LIST_LIMIT)),
+            entries_total=len(own) + others,
         )
 
     def _behind(self, checkpoint: str, reasons: tuple[Reason, ...]) -> set[int]:
@@ -64,15 +70,29 @@ class ErasedBehind:
         at_fault = {reason.stream for reason in reasons if reason.keys}
         covered = self._plan.covered_by(checkpoint) if erased.entries.total else {}
         for stream in covered:
-            declared = self._plan.declared(stream)
-            if declared is None or declared.state_stream is None:
-                entries.extend(erased.reports.get(stream, ()))
+            if stream in erased.reports and self._may_report(stream, checkpoint):
+                entries.extend(erased.reports[stream])
         for stream in dict.fromkeys((*covered, *state.reporting.get(checkpoint, ()))):
             if show_name(stream) in at_fault:
                 entries.extend(erased.gaps.get(stream, ()))
             if self._takes_skips:
                 entries.extend(erased.skips.get(stream, ()))
         return {entry for entry in entries if entry not in self._behind_all}
+
+    def _may_report(self, stream: str, checkpoint: str) -> bool:
+        """Tell whether an erased report of a stream could gate a checkpoint.
+
+        It reports on a parent that the stream declares, and on each once; after a restart a checkpoint that
+        is a detail stream owes its own reports, whatever they are about.
+        """
+        if self._plan.declares(stream, checkpoint):
+            return (stream, checkpoint) not in self._state.reports
+        return self._restart and stream == checkpoint
+
+    def _ruled_out(self, checkpoint: str) -> frozenset[int]:
+        """Return the erased reports that could be about any checkpoint but for this one, which has others."""
+        reporting = self._state.reporting.get(checkpoint, ()) if self._anywhere else ()
+        return frozenset(entry for stream in reporting for entry in self._anywhere.get(stream, ()))
 
     def _could_undo(self, reason: Reason) -> bool:
         """Tell whether an erased report or gap could have undone a reason."""

@@ -1,9 +1,12 @@
 """The fate of a run: its status and the one cause, resolved in a fixed order.
 
-Refused; cancelled; indeterminate, where what decides was erased and nothing was violated; controller lost;
-protocol violated; no valid DONE; DONE's own status, with certification. A failed write comes after all of
-these, once checkpoints are known; see ``decide``.
+Indeterminate, where it is open whether the run ended as it seems; refused; cancelled; indeterminate, where
+what decides was erased and nothing was violated; controller lost; protocol violated; no valid DONE; DONE's
+own status, with certification. A failed write comes after all of these, once checkpoints are known; see
+``decide``.
 """
+
+from math import inf
 
 from ledger.core.decision import Cause, NearMiss, Status
 from ledger.core.findings import LIST_LIMIT, By, Detail, show_name
@@ -42,6 +45,8 @@ class Fate:
 
 def resolve_fate(state: State) -> Fate:
     """Resolve the fate of the run at the state's prefix."""
+    if _is_open(state):
+        return Fate("indeterminate", _unreadable(state))
     if state.refusals or state.phase is Phase.REFUSED:
         return Fate("refused", _refusal(state))
     if state.cancelled is not None:
@@ -61,6 +66,18 @@ def resolve_fate(state: State) -> Fate:
     if state.done is None:
         return _without_done(state)
     return _reported(state) if state.is_over else Fate("running")
+
+
+def _is_open(state: State) -> bool:
+    """Tell whether what was erased leaves open that the run ended by what seems to have ended it."""
+    if state.erased.cuts and not state.violations:
+        return True
+    endings = [
+        *(violation.entry for violation in state.violations[:1]),
+        *(entry for entry, _ in state.refusals[:1]),
+        *(ending.entry for ending in (state.refused, state.cancelled) if ending is not None),
+    ]
+    return state.erased.since is not None and state.erased.since < min(endings, default=inf)
 
 
 def _cause(

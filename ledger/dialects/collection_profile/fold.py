@@ -6,11 +6,11 @@ from itertools import islice
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.findings import Fault
 from ledger.core.observations import decode_observation
-from ledger.dialects.collection_profile import machine, program_lines, runtime_lines
+from ledger.dialects.collection_profile import erased, machine
 from ledger.dialects.collection_profile.decode import read_program_line as read_usual_line
 from ledger.dialects.collection_profile.decode import read_runtime_line
 from ledger.dialects.collection_profile.messages import Record
-from ledger.dialects.collection_profile.observed import observe, observe_erased
+from ledger.dialects.collection_profile.observed import observe
 from ledger.dialects.collection_profile.state import Phase, State
 
 STRETCH = 1000
@@ -34,7 +34,7 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
             elif entry.body is None:
                 if state.phase is Phase.INITIALIZING and entry.type:
                     machine.begin_without_start(state, entry)
-                program_lines.on_erased(state, entry)
+                erased.take_program_line(state, entry)
             else:
                 message = read_program_line(entry.body)  # machine.take, written out: the hot path
                 table.handlers.get(type(message), table.default)(state, entry, message)
@@ -92,7 +92,7 @@ def take_runtime_line(state: State, entry: Entry) -> None:
         if entry.type == "START" and state.start_entry is None:
             state.start_entry = entry.seq
     elif entry.body is None:
-        runtime_lines.on_erased(state, entry)
+        erased.take_runtime_line(state, entry)
     else:
         machine.take(machine.RUNTIME, state, entry, read_runtime_line(entry.body))
 
@@ -100,7 +100,7 @@ def take_runtime_line(state: State, entry: Entry) -> None:
 def take_observation(state: State, entry: Entry) -> None:
     """Take an observation; one that this version does not know is a finding."""
     if entry.body is None:
-        observe_erased(state, entry)
+        erased.take_observation(state, entry)
         return
     observation = decode_observation(entry.body)
     if observation is None:

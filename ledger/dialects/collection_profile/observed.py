@@ -101,6 +101,8 @@ def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:
     if state.exit is not None:
         return
     state.exit, state.exit_entry = exited, entry.seq
+    if state.done is None and state.phase is Phase.DONE:  # an erased one, which this may contradict
+        state.erased.leave_open(entry.seq, since=entry.seq)
     if state.done is None or state.phase not in (Phase.DONE, Phase.CUT, Phase.CLOSED):
         return
     fault = first_fault(state.ruleset.exit_rules, state.done, exited)
@@ -257,46 +259,3 @@ def note_out_of_place(state: State, entry: Entry) -> None:
     detail = {"type": entry.type}
     fault = Fault(code="observation_out_of_place", clause="log/observation", by="observer", detail=detail)
     state.note(fault, entry.seq)
-
-
-def observe_erased(state: State, entry: Entry) -> None:
-    """Take an observation whose body was erased: that it was made, its column still says."""
-    state.erased.entries.add(entry.seq)
-    match entry.type:
-        case "CANCEL_REQUESTED":
-            cancel(state, entry, "cancel_requested", "")
-        case "CONTROLLER_LOST":
-            on_controller_lost(state, entry, o.ControllerLost())
-        case "RUN_REFUSED":
-            on_refused(state, entry, o.RunRefused(reason=""))
-        case "PROGRAM_SPAWNED":
-            state.spawned = state.spawned or entry.seq
-        case "PROGRAM_EXITED":
-            on_exited(state, entry, o.ProgramExited())
-        case "RUN_CLOSED":
-            close(state, entry)
-        case "DECIDED":
-            cut(state, entry)
-        case "CHECKPOINT_COMMITTED":
-            on_checkpoint(state, entry, _erased_commit(state, entry))
-        case "CHECKPOINT_COMMIT_FAILED":
-            namespace = state.opened.namespace if state.opened else None
-            on_checkpoint(state, entry, o.CheckpointCommitFailed(stream=entry.stream, namespace=namespace))
-        case "RUN_OPENED" if entry.seq == 1:
-            state.erased.run.append(entry.seq)
-        case "LINE_CUT" if state.phase not in (Phase.VIOLATED, Phase.REFUSED):
-            state.erased.run.append(entry.seq)
-        case "GRANT_REVOKED" if revocation_could_cancel(state):
-            state.erased.run.append(entry.seq)
-        case _:
-            pass
-
-
-def _erased_commit(state: State, entry: Entry) -> o.CheckpointCommitted:
-    """Take an erased commit as one of the newest cursor: nothing says otherwise."""
-    staged = state.staged.get(entry.stream)
-    return o.CheckpointCommitted(
-        stream=entry.stream,
-        namespace=state.opened.namespace if state.opened else None,
-        cursor_seq=staged.cursor_entry if staged is not None else 0,
-    )

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ledger.core.findings import Fault, rule_needs
 from ledger.core.instants import Instant, read_instant
+from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import Manifest, ManifestStream
 from ledger.dialects.collection_profile.messages import Record, ScopeStream, TimeRange
 
@@ -74,6 +75,8 @@ class Plan:
         streams: the streams in scope, in the order of the scope.
         covers: every checkpoint of the manifest, and the streams that it covers, in manifest order.
         detail_parents: the streams that some ``parent_streams`` names, in scope or not.
+        labelled: streams that the log files under another text than their name, by that text, as the name
+            holds a lone surrogate; and with them any stream that has that text for a name.
     """
 
     def __init__(self, manifest: Manifest, streams: Iterable[StreamPlan]) -> None:
@@ -81,9 +84,14 @@ class Plan:
         self.streams = {stream.declared.name: stream for stream in streams}
         self.covers: dict[str, list[str]] = {}
         self.detail_parents: set[str] = set()
+        self.labelled: dict[str, list[str]] = {}
         self._parents: dict[str, frozenset[str]] = {}
         self._parents_in_scope: dict[str, int] = {}
         for stream in manifest.streams.values():
+            if (label := printable(stream.name)) != stream.name:
+                self.labelled.setdefault(label, [label] if label in manifest.streams else []).append(
+                    stream.name
+                )
             self.detail_parents.update(stream.parent_streams)
             for parent in stream.parents:
                 self.covers.setdefault(parent, []).append(stream.name)

@@ -15,19 +15,8 @@ from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
 from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
-from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import Phase, Question, Report, Skip, Staged, State
-
-_OUT_OF_SCOPE = {
-    "RECORD": ("record_out_of_scope", "scope/1"),
-    "STATE": ("stream_out_of_scope", "state/stream"),
-    "SKIP_RESULT": ("stream_out_of_scope", "skip/stream"),
-    "DETAIL_COVERAGE": ("stream_out_of_scope", "coverage/stream"),
-    "DETAIL_GAP": ("stream_out_of_scope", "gap/stream"),
-    "STREAM_EVIDENCE": ("stream_out_of_scope", "evidence/2"),
-    "PROGRESS": ("stream_out_of_scope", "progress/stream"),
-}
 
 
 def on_record(state: State, entry: Entry, message: m.Record) -> None:
@@ -179,6 +168,8 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
         fault = first_fault(state.ruleset.exit_rules, message, state.exit) if state.exit is not None else None
         if fault is not None:
             state.violate(entry.seq, fault)
+        elif state.erased.exit is not None:
+            state.erased.leave_open(state.erased.exit, since=entry.seq)
     state.done, state.done_entry = message, entry.seq
 
 
@@ -249,80 +240,6 @@ def on_line_after_done(state: State, entry: Entry, message: object) -> None:
     reject_evidence_of(state, entry, message)
     detail: Detail = {"type": entry.type, "done": state.done_entry or 0}
     state.violate(entry.seq, Fault(code="message_after_done", clause="session/done", detail=detail))
-
-
-def on_erased(state: State, entry: Entry) -> None:
-    """Take a message whose body was erased: what its columns say, and what rests on the rest is unknown.
-
-    An erased RECORD counts. An erased control message makes indeterminate what rests on it; an erased DONE
-    makes the run so. What may not come at all is a violation whatever it said.
-    """
-    state.erased.entries.add(entry.seq)
-    if entry.type == "STREAM_EVIDENCE" and state.phase is not Phase.COLLECTING:
-        reject_evidence(state, entry, entry.stream)
-    if entry.type and state.phase is Phase.WAITING:
-        on_line_while_waiting(state, entry, None)
-    elif entry.type and state.phase is Phase.DONE:
-        on_line_after_done(state, entry, None)
-    else:
-        take_erased(state, entry)
-
-
-def take_erased(state: State, entry: Entry) -> None:
-    """Take an erased message where one may come; that its stream is out of scope, its column still says."""
-    if entry.type and entry.type not in state.ruleset.wire.shapes:
-        on_unknown(state, entry, m.Unknown(type=entry.type))
-        return
-    if entry.type in _OUT_OF_SCOPE and entry.stream and not is_in_scope(state, entry.stream):
-        code, clause = _OUT_OF_SCOPE[entry.type]
-        state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": entry.stream}))
-        return
-    declared = state.plan.declared(entry.stream) if state.plan is not None else None
-    match entry.type:
-        case "RECORD":
-            state.counted += 1
-            state.last_record = entry.seq
-            plan = state.plan.streams.get(entry.stream) if state.plan else None
-            if plan is not None:
-                plan.emitted += 1
-                plan.last_record = entry.seq
-        case "PROGRESS":
-            pass
-        case "STATE":
-            named = m.State(stream=entry.stream)
-            if first_fault(state.ruleset.staging_rules, state, named) is None:
-                state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
-        case "SKIP_RESULT":
-            if entry.stream:
-                state.erased.skips.setdefault(entry.stream, []).append(entry.seq)
-        case "DETAIL_COVERAGE" if declared is not None and declared.state_stream is not None:
-            detail = {"stream": entry.stream, "parent": "?"}
-            state.violate(entry.seq, Fault(code="coverage_of_child", clause="precedence/1", detail=detail))
-        case "STREAM_EVIDENCE" if declared is not None and declared.state_stream is None:
-            detail = {"stream": entry.stream}
-            state.violate(entry.seq, Fault(code="evidence_of_no_child", clause="evidence/3", detail=detail))
-        case "DETAIL_COVERAGE":
-            state.erased.reports.setdefault(entry.stream, []).append(entry.seq)
-            end_on_surplus_report(state, entry.seq, entry.stream)
-        case "DETAIL_GAP":
-            state.erased.gaps.setdefault(entry.stream, []).append(entry.seq)
-        case "STREAM_EVIDENCE":
-            if entry.stream in state.evidence or entry.stream in state.erased.evidence:
-                detail = {"stream": entry.stream}
-                fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
-                state.violate(entry.seq, fault)
-            state.erased.evidence.setdefault(entry.stream, []).append(entry.seq)
-        case "INTERACTION" if not interaction_is_offered(state):
-            fault = Fault(code="interaction_not_offered", clause="interaction/binding")
-            state.violate(entry.seq, fault)
-        case "INTERACTION":
-            wait_for_answer(state, Question(entry.seq, None))
-        case "DONE":
-            state.erased.run.append(entry.seq)
-            state.done_entry = entry.seq
-            state.phase = Phase.DONE
-        case _:
-            state.erased.run.append(entry.seq)
 
 
 def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:

@@ -136,9 +136,13 @@ class Erased:
         entries: all of them.
         reports: the DETAIL_COVERAGEs by stream; likewise ``gaps``, ``skips`` and ``evidence``.
         run: those that leave open what the run is, or how it ended.
+        since: the entry from which on it is open where the run stands, so that what seems to have ended it
+            after that may have been nothing of the kind.
+        cuts: whether one of them said of some line that it was never read.
+        exit: the one that said how the program ended.
     """
 
-    __slots__ = ("entries", "evidence", "gaps", "reports", "run", "skips")
+    __slots__ = ("cuts", "entries", "evidence", "exit", "gaps", "reports", "run", "since", "skips")
 
     def __init__(self) -> None:
         self.entries = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
@@ -147,6 +151,15 @@ class Erased:
         self.skips: dict[str, list[int]] = {}
         self.evidence: dict[str, list[int]] = {}
         self.run: list[int] = []
+        self.since: int | None = None
+        self.cuts = False
+        self.exit: int | None = None
+
+    def leave_open(self, entry: int, *, since: int | None = None) -> None:
+        """Keep an entry that leaves the run open, and from which entry on it is open where the run stands."""
+        self.run.append(entry)
+        if since is not None and self.since is None:
+            self.since = since
 
 
 class State:

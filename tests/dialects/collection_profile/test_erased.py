@@ -1,5 +1,8 @@
 """Erased bodies: what the columns still say, what rests on the rest; erasing never commits anything."""
 
+import json
+from typing import cast
+
 import pytest
 
 from ledger.core.observations import (
@@ -12,6 +15,8 @@ from ledger.core.observations import (
     LineCut,
     Observation,
     RunClosed,
+    RunRefused,
+    Trigger,
 )
 from tests.dialects.collection_profile.runs import (
     TEXT,
@@ -36,8 +41,10 @@ from tests.dialects.collection_profile.runs import (
     reasons,
     record,
     row,
+    run,
     skip,
     start,
+    start_all,
     state,
     streams,
     succeeded,
@@ -45,6 +52,7 @@ from tests.dialects.collection_profile.runs import (
     verdicts,
 )
 
+REFERENCE = f"{TEXT}+reference"
 M = streams("p", "q", "free", c=child("p"), one=detail("p"), two=detail("p", "q"))
 ONE = streams("p", "free", c=child("p"), d=detail("p"))
 A = streams("a", "b")
@@ -308,3 +316,151 @@ def test_an_erased_word_of_a_cut_line_leaves_open_which_line_was_never_read() ->
 def test_an_erased_revocation_cancels_no_run_without_a_grant() -> None:
     decision = decide(A, start("a"), state("a"), Erased(GrantRevoked(grant_id="g")), done(), exited(0))
     assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+# What leaves open where a run stands: what seems to have ended it afterwards may not have.
+
+
+@pytest.mark.parametrize("line", ["", "{", "{}", "null"])
+@pytest.mark.parametrize("then", [[], [answer()]], ids=["no other answer", "an answer"])
+def test_an_erased_line_of_no_type_may_be_the_answer_that_is_waited_for(line: str, then: list[Step]) -> None:
+    lines: list[Step] = [start("a"), state("a"), interaction(), Erased(Sent(line)), *then]
+    decision = decide(A, *lines, record("a"), done(1), exited(0))
+    assert (decision.status, verdicts(decision)) == ("indeterminate", {"a": "indeterminate"})
+
+
+def test_a_violation_before_a_line_of_no_type_was_erased_stands() -> None:
+    steps: list[Step] = [start("a"), state("a"), "{", interaction(), Erased(Sent("")), exited(1)]
+    decision = decide(A, *steps)
+    assert (decision.status, broken(decision)) == ("failed", (4, "line_malformed", "session/jsonl"))
+
+
+EXITS: list[tuple[str, list[Step]]] = [
+    ("after DONE", [done(), Erased(exited(0))]),
+    ("before DONE", [Erased(exited(0)), done()]),
+    ("after an erased DONE", [Erased(done()), exited(1)]),
+    ("after DONE, then a cancellation", [done(), Erased(exited(1)), CancelRequested()]),
+    ("after an erased DONE, then a cancellation", [Erased(done()), exited(1), CancelRequested()]),
+]
+
+
+@pytest.mark.parametrize("end", [e[1] for e in EXITS], ids=[e[0] for e in EXITS])
+def test_an_erased_exit_may_have_disagreed_with_done(end: list[Step]) -> None:
+    decision = decide(A, start("a"), state("a"), *end)
+    assert (decision.status, verdicts(decision)) == ("indeterminate", {"a": "indeterminate"})
+
+
+def test_an_erased_exit_that_nothing_asks_of_changes_nothing() -> None:
+    assert decide(A, start("a"), state("a"), Erased(exited(1))).status == "failed"
+    decision = decide(A, start("a"), state("a"), done(), CUT, Erased(exited(0)))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+    decision = decide(A, start("a"), state("a"), done(), exited(0), Erased(exited(1)))
+    assert (decision.status, verdicts(decision)) == ("succeeded", {"a": "commit"})
+
+
+GRANT = Trigger(kind="continuous", grant_id="grant_1")
+
+
+@pytest.mark.parametrize("then", [[record("zzz")], [CancelRequested()], [done(), exited(0)]])
+def test_an_erased_revocation_may_have_ended_the_run_before_what_came_next(then: list[Step]) -> None:
+    revoked = Erased(GrantRevoked(grant_id="grant_1"))
+    decision = decide(A, start("a"), state("a"), revoked, *then, trigger=GRANT)
+    assert (decision.status, committable(decision)) == ("indeterminate", [])
+
+
+def test_what_ended_the_run_before_an_erased_revocation_stands() -> None:
+    revoked = Erased(GrantRevoked(grant_id="grant_1"))
+    decision = decide(A, start("a"), state("a"), CancelRequested(), revoked, trigger=GRANT)
+    assert decision.status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "end", [[CancelRequested()], [RunRefused(reason="no")], [done(), exited(0)], [start("zzz")]]
+)
+def test_an_erased_word_of_a_cut_line_leaves_open_even_what_ended_the_run_before_it(end: list[Step]) -> None:
+    decision = decide(A, start("a"), state("a"), *end, Erased(LineCut(seq=3, length=9, sha256="x")))
+    assert committable(decision) == []
+    assert decision.status == ("failed" if end == [start("zzz")] else "indeterminate")
+
+
+# Which checkpoint an erased report could be about.
+
+SEVERAL = streams("p", "q", "r", d=detail("p", "q"))
+TOLD: list[tuple[str, list[Step], dict[str, str]]] = [
+    (
+        "of the other parent, as this one is told of before",
+        [coverage("d", "p", ["k"], ["k"]), Erased(coverage("d", "q", ["k"], ["k"]))],
+        {"p": "commit", "q": "indeterminate", "r": "commit"},
+    ),
+    (
+        "of the other parent, as this one is told of after",
+        [Erased(coverage("d", "q", ["k"], ["k"])), coverage("d", "p", ["k"], ["k"])],
+        {"p": "commit", "q": "indeterminate", "r": "commit"},
+    ),
+    (
+        "of either",
+        [Erased(coverage("d", "q", ["k"], ["k"]))],
+        {"p": "indeterminate", "q": "indeterminate", "r": "commit"},
+    ),
+    (
+        "of both",
+        [Erased(coverage("d", "q")), Erased(coverage("d", "p"))],
+        {"p": "indeterminate", "q": "indeterminate", "r": "commit"},
+    ),
+    (
+        "of none that stands",
+        [coverage("d", "p", ["k"]), Erased(coverage("d", "q", ["k"], ["k"]))],
+        {"p": "withhold", "q": "indeterminate", "r": "commit"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "expected"), [t[1:] for t in TOLD], ids=[t[0] for t in TOLD])
+@pytest.mark.parametrize("ruleset", [TEXT, REFERENCE])
+def test_an_erased_report_leaves_open_the_parents_that_it_could_be_about(
+    lines: list[Step], expected: dict[str, str], ruleset: str
+) -> None:
+    staged = [state("p"), state("q"), state("r")]
+    steps: list[Step] = [start_all(SEVERAL), *staged, *lines, done(), exited(0)]
+    assert verdicts(run(SEVERAL, *steps).decided(ruleset)) == expected
+
+
+def test_an_erased_report_of_a_free_stream_is_not_about_what_it_reports_on_elsewhere() -> None:
+    lines: list[Step] = [state("p"), state("free"), coverage("free", "p", ["k"], ["k"])]
+    steps: list[Step] = [start("p", "free"), *lines, Erased(coverage("free", "free")), done(), exited(0)]
+    two = streams("p", "free")
+    assert verdicts(run(two, *steps).decided(REFERENCE)) == {"p": "commit", "free": "indeterminate"}
+    assert verdicts(run(two, *steps).decided(TEXT)) == {"p": "withhold", "free": "withhold"}
+
+
+# Streams whose names no column can hold.
+
+ODD = "\ud800"
+STRANGE = streams(ODD, "plain")
+
+
+def odd(message: Message) -> bytes:
+    return json.dumps(message).encode()
+
+
+def test_an_erased_record_of_a_stream_with_a_lone_surrogate_in_its_name_is_in_scope() -> None:
+    manifest = odd(STRANGE)
+    lines: list[Step] = [Sent(odd(cast("Message", start(ODD, "plain").line))), odd(record(ODD))]
+    lines += [odd(state(ODD)), odd(state("plain")), done(1), exited(0)]
+    whole = decide(manifest, *lines)
+    erased = decide(manifest, lines[0], Erased(cast("bytes", lines[1])), *lines[2:])
+    assert (whole.status, verdicts(whole)) == ("succeeded", {"\\ud800": "commit", "plain": "commit"})
+    assert (erased.status, verdicts(erased), erased.records) == (whole.status, verdicts(whole), whole.records)
+
+
+def test_an_erased_state_of_such_a_stream_leaves_its_own_checkpoint_open() -> None:
+    lines: list[Step] = [Sent(odd(cast("Message", start(ODD, "plain").line))), Erased(odd(state(ODD)))]
+    decision = decide(odd(STRANGE), *lines, odd(state("plain")), done(), exited(0))
+    assert verdicts(decision) == {"\\ud800": "indeterminate", "plain": "commit"}
+
+
+def test_where_a_column_may_mean_two_streams_the_run_is_open() -> None:
+    both = odd(streams(ODD, "\\ud800"))
+    lines: list[Step] = [Sent(odd(cast("Message", start(ODD, "\\ud800").line))), Erased(odd(record(ODD)))]
+    decision = decide(both, *lines, odd(state(ODD)), done(1), exited(0))
+    assert decision.status == "indeterminate"
