@@ -38,6 +38,6 @@ def _write_mentions(page: Page, named: Sequence[MentionTold], total: int, wanted
     for mention in named[:SHOWN]:
         words = [mention.run_id, f"entry {mention.entry}", mention.type or "unread", mention.where]
         how = " (in a text)" if mention.how == "text" else ""
-        page.line("  ".join(filter(None, words)) + how, indent=2)
+        page.line("  ".join(filter(None, words)) + how, indent=2, hang=4)
     if total > SHOWN:
         page.line(f"and {total - SHOWN} more; -o json lists up to {MENTIONS_TOLD}", indent=2)

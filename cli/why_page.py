@@ -209,7 +209,7 @@ def _write_standing(page: Page, one: CheckpointSaid, run_id: str) -> None:
     it = "It" if one.outcome is not None else "By the rules it"
     if commit is None:
         known = "up to this run" if standing.all_seen else f"in the {standing.runs_seen} runs up to this one"
-        staged = "which is the first that staged it"
+        staged = "this is the first run that staged it"
         if standing.unmoved_runs > 1:
             staged = f"{standing.unmoved_runs} runs staged it, {standing.unmoved_since} the first"
         page.line(f"{it} has never moved {known}; {staged}.", indent=2, hang=2)
