@@ -75,10 +75,7 @@ def erase(
         bool, typer.Option("--dry-run", help="Say what would be erased and what it changes; do nothing.")
     ] = False,
 ) -> None:
-    """Erase what entries of a run say: their bytes leave the ledger's files, their hashes stay.
-
-    Without --entries and --stream that is every line of the run's program and runtime.
-    """
+    """Erase what lines of a run say, all or some: their bytes leave the ledger's files, their hashes stay."""
     wanted = _wanted(run, entries, stream, key, everywhere=everywhere)
     why = _reason(reason, needed=not dry_run)
     with open_ledger(common, write=not dry_run, create=False) as store:

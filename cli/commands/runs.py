@@ -26,9 +26,7 @@ EXAMPLES = """Examples:
 
   runledger runs --withheld
 
-  runledger runs --program groupme --since 7d -o json
-
-  runledger runs --differs --depth 0"""
+  runledger runs --differs --program groupme --since 90d --depth 0 -o json"""
 
 COLUMNS = ("run_id", "program", "opened", "status", "cause", "checkpoints", "accepted", "via")
 

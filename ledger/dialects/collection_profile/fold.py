@@ -14,7 +14,8 @@ from ledger.dialects.collection_profile.observed import observe
 from ledger.dialects.collection_profile.state import Phase, State
 
 STRETCH = 1000
-"""Entries that states which read for themselves take at a time."""
+STRETCH_BYTES = 8 * 1024 * 1024
+"""Entries, and bytes of them, that states which read for themselves take at a time."""
 
 
 def evolve(state: State, entries: Iterable[Entry]) -> None:
@@ -55,11 +56,23 @@ def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
         if all(state.phase is Phase.COLLECTING for state in states):
             stretch = _share_records(states, remaining)
         else:
-            stretch = tuple(islice(remaining, STRETCH))
+            stretch = _stretch(remaining)
         if not stretch:
             return
         for state in states:
             evolve(state, stretch)
+
+
+def _stretch(entries: Iterator[Entry]) -> tuple[Entry, ...]:
+    """Take the next entries, few enough to be held at once."""
+    room = STRETCH_BYTES
+    taken: list[Entry] = []
+    for entry in islice(entries, STRETCH):
+        taken.append(entry)
+        room -= len(entry.body or b"")
+        if room <= 0:
+            break
+    return tuple(taken)
 
 
 def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[Entry, ...]:

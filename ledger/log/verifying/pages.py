@@ -19,7 +19,6 @@ from ledger.log.store import RunRow
 
 PAGE_ROWS = 2000
 PAGE_BYTES = 8 * 1024 * 1024
-FETCH_ROWS = 100
 
 BODY = 6
 SALT = 7
@@ -202,9 +201,11 @@ class Pages:
         rows: list[Any] = []
         room = PAGE_BYTES
         with closing(self._connection.execute(_ENTRIES, (after, through))) as cursor:
-            while room > 0 and (some := cursor.fetchmany(FETCH_ROWS)):
-                rows += some
-                room -= _body_bytes(some)
+            for row in cursor:
+                rows.append(row)
+                room -= _body_bytes(row)
+                if room <= 0:
+                    break
         return rows
 
     def _tolerantly(self, read: Callable[[], list[Any]]) -> list[Any]:
@@ -236,8 +237,8 @@ def _check_order(after: Any, keys: list[Any]) -> None:
 
 
 def _is_full(rows: list[Any]) -> bool:
-    return len(rows) == PAGE_ROWS or _body_bytes(rows) >= PAGE_BYTES
+    return len(rows) == PAGE_ROWS or sum(map(_body_bytes, rows)) >= PAGE_BYTES
 
 
-def _body_bytes(rows: list[Any]) -> int:
-    return sum(len(row[BODY]) for row in rows if isinstance(row[BODY], bytes))
+def _body_bytes(row: Any) -> int:
+    return len(row[BODY]) if isinstance(row[BODY], bytes) else 0
