@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from itertools import pairwise, starmap
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -252,11 +252,11 @@ class SqliteStore:
             # What lies beyond the newest head was put there by somebody else: it is no part of the run.
             size = self.size(run_no)
             last = base | (size if through is None else min(through, size))
-            rows = self._page(sql, (base | after, last)) if last > base | after else []
-            if not rows:
+            if last <= base | after:
                 return
-            if rows[-1][0] - after != len(rows):  # a row is missing, or the file's own order is broken
-                self._check_order([after, *(row[0] for row in rows)])
+            rows = self._page(sql, (base | after, last))
+            if not rows or rows[-1][0] - after != len(rows):
+                self._refuse_hole(run_no, [after, *(row[0] for row in rows)])
             after = rows[-1][0]
             yield from starmap(Entry, rows)
             del rows  # bodies may be long, and the next page is read before it is replaced
@@ -325,6 +325,15 @@ class SqliteStore:
         """Refuse rows that come out of order: a file that was damaged may give the same ones for ever."""
         if not all(before < after for before, after in pairwise(rising)):
             raise IntegrityError(f"{self._path}: expected rows in order, found them out of it; {DAMAGED}")
+
+    def _refuse_hole(self, run_no: int, seqs: Sequence[int]) -> NoReturn:
+        """Refuse a run that lacks an entry below its newest head; without it nothing can be decided."""
+        self._check_order(seqs)
+        missing = next((seq + 1 for seq, after in pairwise(seqs) if after != seq + 1), seqs[-1] + 1)
+        raise IntegrityError(
+            f"{self._path}: run number {run_no}: expected entry {missing}, found none; `runledger verify` "
+            "names all that is broken; go back to a copy that is whole"
+        )
 
     def _page(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         """Read entries until the query ends or their bodies fill a page, so that long lines stay few."""

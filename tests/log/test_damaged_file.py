@@ -72,3 +72,21 @@ def test_text_that_is_none_is_said(whole: bytes, tmp_path: Path, text: bytes, da
     path.write_bytes(whole.replace(text, damaged))
     with pytest.raises(IntegrityError), SqliteStore.open(path, create=False) as store:
         list(store.entries(1))
+
+
+@pytest.mark.parametrize("gone", [1, 4, 6])
+def test_a_run_that_lacks_an_entry_is_refused_and_not_decided_without_it(tmp_path: Path, gone: int) -> None:
+    path = tmp_path / "ledger.db"
+    with SqliteStore.open(path, create=True) as store:
+        store.open_run(run_row(), lines(1, 6))
+    with closing(sqlite3.connect(path, isolation_level=None)) as outside:
+        (guard,) = outside.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'entries_no_delete'"
+        ).fetchone()
+        outside.execute("DROP TRIGGER entries_no_delete")
+        outside.execute("DELETE FROM entries WHERE entry_id = ?", (1 << 32 | gone,))
+        outside.execute(guard)
+    with SqliteStore.open(path, create=False, read_only=True) as store:
+        with pytest.raises(IntegrityError, match=f"expected entry {gone}, found none"):
+            list(store.entries(1))
+        assert [entry.seq for entry in store.entries(1, through=gone - 1)] == list(range(1, gone))

@@ -97,7 +97,6 @@ def test_a_ledger_holds_also_where_pages_are_short(sound: Path, monkeypatch: pyt
             monkeypatch.setattr(reading, name, f"{sql} {rows}")
         monkeypatch.setattr(reading, "PAGE_ROWS", rows)
         assert findings(sound, known=known_heads(sound)) == []
-    monkeypatch.setattr(reading, "FETCH_ROWS", 1)
     monkeypatch.setattr(reading, "PAGE_BYTES", 1)
     assert findings(sound) == []
 
