@@ -26,6 +26,10 @@ _PAGE_BYTES = 8192
 _PRAGMAS = ("trusted_schema = OFF", "foreign_keys = ON")
 _WRITER_PRAGMAS = ("synchronous = FULL", "secure_delete = ON", "wal_autocheckpoint = 0")
 
+# Why SQLite cannot put its -shm, the index of the write-ahead log, beside a ledger: not let, or no room.
+_NO_INDEX = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
+_NO_ROOM = (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP)
+
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     """Open a ledger.
@@ -127,8 +131,7 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        wal = Path(f"{path}-wal")
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        if error.sqlite_errorcode & 0xFF not in _NO_INDEX and error.sqlite_errorcode not in _NO_ROOM:
             raise
         if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK:
             raise UnavailableError(
@@ -137,8 +140,8 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
             ) from error
         if _has_wal(path):
             raise DiskError(
-                f"{path}: expected to read {wal.name} beside it, found a folder that SQLite cannot write to; "
-                "copy both files to a folder that it can"
+                f"{path}: expected to read {path.resolve().name}-wal beside it, found a folder that SQLite "
+                "cannot write to, or a full disk; make room, or copy both files to another folder"
             ) from error
         connection.close()
         return _open(path, "ro", immutable=True)

@@ -76,10 +76,16 @@ def test_a_terminal_sees_how_far_it_is(large: Path, tmp_path: Path) -> None:
     assert b"MB" in sent
 
 
-def test_an_interrupted_copy_leaves_nothing(large: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("told", "status", "words"),
+    [(signal.SIGINT, 130, b"runledger: interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, b"")],
+)
+def test_an_interrupted_copy_leaves_nothing(
+    large: Path, tmp_path: Path, told: signal.Signals, status: int, words: bytes
+) -> None:
     script = (
         "import sys, ledger.log.backup as b; b.PAGES_A_STEP = 1;"
-        "from cli.main import main; sys.argv[0] = 'runledger'; main()"
+        "from cli.__main__ import main; sys.argv[0] = 'runledger'; main()"
     )
     process = subprocess.Popen(
         [COMMAND[0], "-c", script, "-l", large, "backup", tmp_path / "copy.db"],
@@ -92,9 +98,9 @@ def test_an_interrupted_copy_leaves_nothing(large: Path, tmp_path: Path) -> None
         while not any(tmp_path.iterdir()):
             assert process.poll() is None
             time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         out, err = process.communicate(timeout=30)
     if process.returncode == 0:
         pytest.skip("it was done before the signal came")
-    assert (process.returncode, out, err) == (130, b"", b"runledger: interrupted\n")
+    assert (process.returncode, out, err) == (status, b"", words)
     assert os.listdir(tmp_path) == []

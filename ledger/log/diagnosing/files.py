@@ -140,7 +140,7 @@ def check_wal(subject: Subject) -> Check:
         advice = (
             "nothing is lost, it is read with the ledger: do not delete it, and copy with `runledger backup`"
         )
-        return note("write-ahead log", f"{found}, left by a process that was killed", advice)
+        return note("write-ahead log", f"{found}, left by a process that was killed, or had no room", advice)
     return ok("write-ahead log", found)
 
 
