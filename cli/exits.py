@@ -17,6 +17,7 @@ Invariant: an error that nobody foresaw ends in 70, never in 1, and shows a trac
 
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from typing import NoReturn
 import typer
 
 from cli.page import visible
-from cli.signals import INTERRUPTED, Ended, end_by
+from cli.signals import INTERRUPTED, Ended, end_by, ended_by
 from ledger.errors import InputError, LedgerError
 
 YES = 0
@@ -59,16 +60,17 @@ def exits() -> Iterator[None]:
         raise
     except LedgerError as error:
         _stop(error.exit_status, str(error))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Ended):
+        if ended_by() != signal.SIGINT:
+            end_by(ended_by())
         _stop(INTERRUPTED, "interrupted")
-    except Ended as end:
-        end_by(end.number)
     except BrokenPipeError:  # whoever read our output has seen enough
         let_go_of_stdout()
         _stop(YES)
     except OSError as error:
         let_go_of_stdout()
-        _stop(InputError.exit_status, _refused(error))
+        told = getattr(error.__context__, "exit_code", None)  # typer was saying what is wrong, and could not
+        _stop(InputError.exit_status if told is None else told, _refused(error))
     except Exception as error:
         if os.environ.get("RUNLEDGER_TRACEBACK"):
             traceback.print_exc()

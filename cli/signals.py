@@ -18,6 +18,9 @@ INTERRUPTED = 130
 
 _ENDING = ("SIGTERM", "SIGHUP")
 
+_received: list[int] = []
+"""The signal that is unwinding the command; what it raised may come out as KeyboardInterrupt."""
+
 _heeded: list[int] = []
 """The signals that are ours to handle; none where this is not a process of its own."""
 
@@ -57,6 +60,11 @@ def unwinding() -> Iterator[None]:
         _leave_on_interrupt()
 
 
+def ended_by() -> int:
+    """Return the signal that unwound the command, SIGINT where there was none of ours."""
+    return _received[-1] if _received else signal.SIGINT
+
+
 def end_by(number: int) -> NoReturn:
     """End this process by a signal, so that whoever started it sees that."""
     signal.signal(number, signal.SIG_DFL)
@@ -71,6 +79,7 @@ def _leave_on_interrupt() -> None:
 
 def _unwind(number: int, frame: FrameType | None) -> NoReturn:
     _leave_on_interrupt()
+    _received.append(number)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise Ended(number)

@@ -23,6 +23,9 @@ WAL_BYTES = 32 * 1024 * 1024
 """The length of the WAL from which a writer copies it into the main file and empties it."""
 
 _LONGEST_NAP = 0.01
+_STEPS_DEAF = 10_000
+"""Steps of SQLite's machine, some milliseconds, after which Python may look for signals."""
+
 _CHECKPOINT_SECONDS = 0.5
 """How long a checkpoint waits, the write lock in hand, for readers of an older state of the ledger."""
 
@@ -58,20 +61,24 @@ def take_write_lock(connection: sqlite3.Connection, seconds: float) -> None:
 def until_free(connection: sqlite3.Connection, seconds: float, statement: str) -> list[Any]:
     """Run a statement, again as long as others are in its way; return its rows.
 
-    A checkpoint does not raise where others are in its way, but says so in its first column.
+    A checkpoint does not raise where others are in its way, but says so in its first column. A statement that
+    takes long (VACUUM) is given up on a signal.
 
     Raises:
+        KeyboardInterrupt: a signal whose handler raises came in the middle of it.
         sqlite3.OperationalError: they were for longer than so many seconds (SQLITE_BUSY), or it failed.
     """
     deadline = time.monotonic() + seconds
     is_checkpoint = statement.startswith("PRAGMA wal_checkpoint")
-    with _waiting(connection, 0.0):
+    with _waiting(connection, 0.0), _hearing_signals(connection):
         while True:
             try:
                 rows = connection.execute(statement).fetchall()
                 if is_checkpoint and rows[0][0]:
                     raise _busy("the write-ahead log is being read")
             except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+                    raise KeyboardInterrupt from error  # SQLite's binding lost what was raised
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(random.uniform(0, _LONGEST_NAP))
@@ -116,6 +123,16 @@ class Wal:
             return self._file.stat().st_size
         except OSError:
             return 0
+
+
+@contextmanager
+def _hearing_signals(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let Python look for signals in the middle of a statement; a handler that raises ends it."""
+    connection.set_progress_handler(lambda: 0, _STEPS_DEAF)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 @contextmanager

@@ -309,33 +309,70 @@ def test_a_reader_that_never_came_does_not_hide_the_answer(samples: Path) -> Non
     assert piped("sleep 0", *words) == (1, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_output_that_cannot_be_written_is_an_error_of_the_file_system(samples: Path) -> None:
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [*COMMAND, "-l", samples, "runs"],
-            cwd=ROOT,
-            env=environment(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
-    assert done.returncode == 3
-    assert b"No space left" in done.stderr
-    assert b"Traceback" not in done.stderr
+EVERYTHING = pytest.mark.parametrize(
+    "words",
+    [
+        ("runs",),
+        ("log", "@latest"),
+        ("export", "@latest", "-"),
+        ("why", "run_chatter_0413"),
+        ("show", "run_chatter_0413", "-o", "json"),
+        ("verify", "-o", "csv"),
+        ("heads",),
+        ("rules", "list", "-o", "jsonl"),
+        ("doctor",),
+    ],
+    ids=" ".join,
+)
 
 
-def test_no_stdout_at_all_is_no_bug(samples: Path) -> None:
+def redirected(how: str, *words: str | Path) -> tuple[int, str]:
+    """Run the command with its streams redirected by a shell; return its status and what it said."""
     done = subprocess.run(
-        ["bash", "-c", '"$@" >&-', "bash", *COMMAND, "-l", samples, "why", "run_chatter_0413"],
+        ["bash", "-c", f'"$@" {how}', "bash", *COMMAND, *map(str, words)],
         cwd=ROOT,
         env=environment(),
         capture_output=True,
+        text=True,
         check=False,
         timeout=60,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    return done.returncode, done.stderr
+
+
+@EVERYTHING
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_that_cannot_be_written_is_an_error_of_the_file_system(
+    samples: Path, words: tuple[str, ...]
+) -> None:
+    status, told = redirected(">/dev/full", "-l", samples, *words)
+    assert status == 3
+    assert told.endswith("the system refused: No space left on device\n")
+    assert "Traceback" not in told
+
+
+@EVERYTHING
+def test_no_stdout_at_all_is_no_bug(samples: Path, words: tuple[str, ...]) -> None:
+    status, told = redirected(">&-", "-l", samples, *words)
+    assert status == 0
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("how", ["2>&-", "2>/dev/full", "2>&- >&- <&-"])
+def test_no_stderr_to_talk_on_changes_no_status(samples: Path, how: str) -> None:
+    assert redirected(how, "-l", samples, "runs") == (0, "")
+    assert redirected(how, "-l", samples, "log", "nothing") == (4, "")
+    assert redirected(how, "-l", samples, "runs", "--limit", "many") == (2, "")
+
+
+def test_what_was_imported_is_kept_where_it_cannot_be_told(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.db"
+    status, _ = redirected(">/dev/full", "-l", ledger, "import", "sample_runs")
+    assert status == 3
+    assert call("-l", ledger, "verify").status == 0
+    assert {row["outcome"] for row in call("-l", ledger, "import", "sample_runs", "-o", "json").json} == {
+        "unchanged"
+    }
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])

@@ -31,6 +31,24 @@ from cli.__main__ import main
 main()
 """
 
+# Sends a signal to itself so many seconds after it took over its signals.
+STRUCK_LATER = """
+import os, signal, sys
+
+_, seconds, number, *words = sys.argv
+from cli.__main__ import main
+signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), int(number)))
+signal.setitimer(signal.ITIMER_REAL, float(seconds))
+sys.argv = ["runledger", *words]
+main()
+"""
+
+
+def struck(script: str, *words: object) -> tuple[int, bytes, bytes]:
+    command = [sys.executable, "-c", script, *map(str, words)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, check=False, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
 
 def begun(
     *words: str | Path, stdin: int | None = None, ignored: int | None = None
@@ -56,9 +74,7 @@ def ended(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
     "module", ["cli.main", "typer", "msgspec", "cli.commands.import_", "ledger.log.sqlite_store"]
 )
 def test_an_interrupt_while_python_still_imports_shows_no_traceback(samples: Path, module: str) -> None:
-    struck = [sys.executable, "-c", STRUCK, module, str(int(signal.SIGINT)), "-l", str(samples), "runs"]
-    done = subprocess.run(struck, cwd=ROOT, env=environment(), capture_output=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == INTERRUPTED
+    assert struck(STRUCK, module, int(signal.SIGINT), "-l", samples, "runs") == INTERRUPTED
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -101,3 +117,32 @@ def test_a_signal_in_an_import_leaves_what_the_same_import_completes(
     again = run(*words)
     assert again.status == 0
     assert f"{60_000 + 3}" in again.out
+
+
+@pytest.fixture(scope="module")
+def imported(long: Path) -> Path:
+    """A ledger that takes a while to read."""
+    ledger = long.with_name("ledger.db")
+    assert run("-l", ledger, "import", long).status == 0
+    return ledger
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "words",
+    [("verify",), ("why", "@latest"), ("export", "@latest", "out"), ("backup", "out/copy.db")],
+    ids=lambda words: words[0],
+)
+def test_a_signal_at_any_moment_leaves_the_whole_or_nothing(
+    tmp_path: Path, imported: Path, words: tuple[str, ...], number: signal.Signals
+) -> None:
+    (tmp_path / "out").mkdir()
+    placed = [str(tmp_path / word) if word.startswith("out") else word for word in words]
+    for delay in (0.01, 0.15, 0.25, 0.35):
+        status, _, err = struck(STRUCK_LATER, delay, int(number), "-l", imported, *placed)
+        assert b"Traceback" not in err
+        if status != 0:
+            assert (status, err) == (INTERRUPTED[::2] if number == signal.SIGINT else (-number, b""))
+        for file in (tmp_path / "out").iterdir():
+            assert file.suffix in (".jsonl", ".db"), "no part of one"
+            file.unlink()

@@ -104,3 +104,21 @@ def test_whoever_waits_for_the_write_lock_can_be_interrupted(path: Path) -> None
             store.append(1, [line(2)])
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+FOREVER = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_a_statement_that_takes_long_can_be_interrupted(path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(KeyboardInterrupt):
+                transactions.until_free(connection, 0.0, FOREVER)
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        signal.signal(signal.SIGALRM, before)

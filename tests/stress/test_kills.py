@@ -1,6 +1,7 @@
 """``kill -9`` at any moment: the ledger opens, verifies, holds whole batches, and goes on."""
 
 import random
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from ledger.exchange.importing import import_transcript
 from ledger.log import recorder, transactions
 from ledger.log.recorder import RunRecorder
 from ledger.log.sqlite_store import SqliteStore
+from tests.cli.running import call
 from tests.cli.transcripts import record, said, start, write
 from tests.log.scripted import ScriptedDialect
 from tests.stress.children import KILLS, assert_sound, begin, heads_of, kill
@@ -176,4 +178,61 @@ def test_a_kill_while_a_ledger_is_made_leaves_a_ledger_or_what_becomes_one(
             with suppress(UnavailableError), SqliteStore.open(ledger, create=False, read_only=True):
                 assert_sound(ledger)
         make(ledger)
+        assert_sound(ledger)
+
+
+# Erasing.
+
+
+def erase(ledger: Path) -> None:
+    words = ["--stream", "messages", "--reason", "asked to by the owner", "--yes"]
+    done = call("-l", ledger, "erase", "run_1", *words)
+    assert done.status == 0, done.err
+
+
+def test_an_erasure_that_is_killed_at_any_moment_is_finished_by_the_same_erasure(
+    folder: Path, moments: random.Random
+) -> None:
+    secrets = said(*(record("messages", f"msg_{n}", text=f"secret {n} " + "x" * 300) for n in range(300)))
+    whole = folder / "whole.db"
+    bring_in(whole, write(folder / "run.jsonl", *start(), *secrets, run_id="run_1"))
+    first = Path(shutil.copyfile(whole, folder / "first.db"))
+    longest = time_of(lambda: erase(first))
+    for attempt in range(KILLS):
+        ledger = Path(shutil.copyfile(whole, folder / f"{attempt}.db"))
+        child = begin(erase, ledger)
+        time.sleep(moments.uniform(0, longest))
+        kill(child)
+        assert_sound(ledger)
+        erase(ledger)
+        assert_sound(ledger)
+        assert b"secret" not in b"".join(file.read_bytes() for file in folder.glob(f"{attempt}.db*"))
+        for file in folder.glob(f"{attempt}.db*"):
+            file.unlink()
+
+
+# Copying.
+
+
+def copy(ledger: Path, dest: Path) -> None:
+    done = call("-l", ledger, "backup", dest)
+    assert done.status == 0, done.err
+
+
+def test_a_copy_that_is_killed_at_any_moment_is_whole_or_not_there(
+    folder: Path, moments: random.Random
+) -> None:
+    ledger, dest = folder / "whole.db", folder / "copies" / "copy.db"
+    lines = said(*(record("messages", f"msg_{number}", text="x" * 1000) for number in range(LINES)))
+    bring_in(ledger, write(folder / "run.jsonl", *start(), *lines, run_id="run_1"))
+    dest.parent.mkdir()
+    longest = time_of(lambda: copy(ledger, dest))
+    for _ in range(KILLS):
+        dest.unlink(missing_ok=True)
+        child = begin(copy, ledger, dest)
+        time.sleep(moments.uniform(0, longest))
+        kill(child)
+        if dest.exists():
+            assert heads_of(dest) == heads_of(ledger)
+            assert_sound(dest)
         assert_sound(ledger)
