@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from cli.decisions import decide_run, decide_run_under_all
+from cli.erasures import Erasures
 from cli.page import some_of
 from ledger.core.decision import Decision
 from ledger.core.dialect import Dialect
@@ -57,7 +58,7 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
     cited = _entries(store, run.run_no, entries_cited(decision, checkpoints))
     streams = keys_at_fault(checkpoints)
     records = records_naming(store.labelled(run.run_no, "RECORD", streams), checkpoints) if streams else {}
-    dialect = dialect_named(run.dialect)
+    dialect, erasures = dialect_named(run.dialect), Erasures(store, run)
     standings = _standings(store, run, ruleset, decision, [one.stream for one in checkpoints])
     stands = {name: (one, _last_cursor(store, dialect, one)) for name, one in standings.items()}
     return explain(
@@ -70,6 +71,7 @@ def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) ->
         stream=stream,
         asked_total=asked_total,
         others=others,
+        erased={seq: str(erasures.told(seq)) for seq, entry in cited.items() if entry.body is None},
     )
 
 

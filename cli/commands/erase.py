@@ -28,6 +28,7 @@ from cli.progress import progress_bar
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
+from ledger.core.mentions import KeyNamed, canonical_key
 from ledger.errors import NotFoundError, UnavailableError, UsageError
 from ledger.log.store import RunRow, Store
 from ledger.replay.replay import dialect_named
@@ -77,7 +78,7 @@ def erase(
 ) -> None:
     """Erase what lines of a run say, all or some: their bytes leave the ledger's files, their hashes stay."""
     wanted = _wanted(run, entries, stream, key, everywhere=everywhere)
-    why = _reason(reason, needed=not dry_run)
+    why = _reason(reason, wanted, needed=not dry_run)
     with open_ledger(common, write=not dry_run, create=False) as store:
         asked = list(store.runs()) if everywhere else [find_run(store, run or "")]
         plan, named, total = _plan(store, asked, wanted, common)
@@ -117,15 +118,23 @@ def _wanted(
         raise UsageError("expected --entries or --stream, found both; run it twice")
     if key is not None and stream is None:
         raise UsageError("expected --stream beside --key; a key is one of a stream's")
-    return Wanted(read_ranges(entries) if entries is not None else (), stream, key)
+    ranges = read_ranges(entries) if entries is not None else ()
+    return Wanted(ranges, stream, canonical_key(key) if key is not None else None)
 
 
-def _reason(reason: str | None, *, needed: bool) -> str:
+def _reason(reason: str | None, wanted: Wanted, *, needed: bool) -> str:
+    """Read the reason, which stays in the log.
+
+    Raises:
+        UsageError: there is none, it is too long, or it names the key that is to be erased.
+    """
     text = printable(reason or "").strip()
     if needed and not text:
         raise UsageError("expected --reason TEXT: why it is erased stays in the log")
     if len(text) > REASON_LIMIT:
         raise UsageError(f"expected a reason of at most {REASON_LIMIT} characters, found {len(text)}")
+    if wanted.key is not None and KeyNamed(wanted.key).names(text):
+        raise UsageError("expected a reason that does not name the key, as the reason stays in the log")
     return text
 
 

@@ -4,12 +4,14 @@ import base64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
 import typer
 
 from cli.decisions import open_ledger
+from cli.erasures import Erasures, ErasureTold
 from cli.exits import say
 from cli.following import follow as follow_run
 from cli.options import Common, Output
@@ -33,6 +35,8 @@ COLUMNS = ("seq", "at", "origin", "session", "type", "stream", "told")
 ERASED = "[erased]"
 TOLD_WIDTH = 200
 TYPES_NAMED = 30
+
+_NOT_ERASED = ErasureTold(None, None)
 
 _LEAST = {"seq": 6, "at": 12, "origin": 8, "type": 18, "stream": 18}
 """Widths for rows that nobody has seen yet."""
@@ -97,27 +101,36 @@ def log(
             later = filter(is_wanted, follow_run(store, found.run_no, after=after, through=last))
         else:
             held = _told_of(held, lambda: store.entries(found.run_no))
-        _print(found, held, later, common, raw=raw, follows=follow)
+        erasures = Erasures(store, found)
+        _print(found, held, later, erasures, common, raw=raw, follows=follow)
 
 
 def _print(
-    run: RunRow, held: Iterator[Entry], later: Iterable[Entry], common: Common, *, raw: bool, follows: bool
+    run: RunRow,
+    held: Iterator[Entry],
+    later: Iterable[Entry],
+    erasures: Erasures,
+    common: Common,
+    *,
+    raw: bool,
+    follows: bool,
 ) -> None:
     if raw:
         print_lines(ERASED.encode() if entry.body is None else entry.body for entry in chain(held, later))
     elif common.output is Output.TEXT:
         tell = dialect_named(run.dialect).tell
         print_rows(
-            (_told(entry, tell) for entry in held),
+            (_told(entry, tell, erasures) for entry in held),
             COLUMNS,
             common,
             optional=() if follows else ("session",),
             is_cut=True,
-            later=(_told(entry, tell) for entry in later) if follows else None,
+            later=(_told(entry, tell, erasures) for entry in later) if follows else None,
             least=_LEAST if follows else None,
         )
     else:
-        print_rows(map(_whole, held), (), common, later=map(_whole, later))
+        whole = partial(_whole, erasures=erasures)
+        print_rows(map(whole, held), (), common, later=map(whole, later))
 
 
 def _least(last: int | None, size: int) -> int:
@@ -137,17 +150,25 @@ def _told_of(entries: Iterable[Entry], all_of_them: Callable[[], Iterable[Entry]
         say(f"no entry of the run is like that; its {held.total()} entries are of the types {named}")
 
 
-def _told(entry: Entry, tell: Callable[[Entry], Mapping[str, str]]) -> dict[str, Any]:
+def _told(entry: Entry, tell: Callable[[Entry], Mapping[str, str]], erasures: Erasures) -> dict[str, Any]:
     facts = " · ".join(f"{name} {value}" for name, value in tell(entry).items() if name != "stream")
     if entry.body is None:
-        facts = ERASED
+        facts = f"[{erasures.told(entry.seq)}]"
     cut = facts if len(facts) <= TOLD_WIDTH else facts[: TOLD_WIDTH - 1] + "…"
     return {**_fixed(entry), "at": _time(entry), "told": cut}
 
 
-def _whole(entry: Entry) -> dict[str, Any]:
+def _whole(entry: Entry, erasures: Erasures) -> dict[str, Any]:
     text, encoded = _body(entry)
-    return {**_fixed(entry), "body": text, "b64": encoded, "erased": entry.body is None}
+    told = erasures.told(entry.seq) if entry.body is None else _NOT_ERASED
+    return {
+        **_fixed(entry),
+        "body": text,
+        "b64": encoded,
+        "erased": entry.body is None,
+        "erased_by": told.account,
+        "reason": told.reason,
+    }
 
 
 def _fixed(entry: Entry) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.decisions import decide_run, open_ledger
+from cli.erasures import accounts_of, write_erasures
 from cli.exits import NO
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output
@@ -36,7 +37,7 @@ def show(
     with open_ledger(common) as store:
         found = find_run(store, run)
         decision = decide_run(store, found, common.ruleset)
-        notes = notes_on(store, found)
+        notes, accounts = notes_on(store, found), accounts_of(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:
             print_bytes(canonical_json(decision))
@@ -47,6 +48,7 @@ def show(
 
             page = common.page()
             write_decision(page, decision, dialect_named(found.dialect).catalogue)
+            write_erasures(page, accounts)
             write_notes(page, notes)
             print_text(page.text())
     if exit_code and not is_well(decision):

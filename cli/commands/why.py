@@ -8,6 +8,7 @@ import typer
 
 from cli.audit import audit
 from cli.decisions import open_ledger
+from cli.erasures import accounts_of, write_erasures
 from cli.exits import NO, say
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output
@@ -41,7 +42,7 @@ def why(
     with open_ledger(common) as store:
         found = find_run(store, run)
         explained = audit(store, found, common.ruleset, stream)
-        notes = notes_on(store, found)
+        notes, accounts = notes_on(store, found), accounts_of(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:
             print_json(explained)
@@ -50,6 +51,7 @@ def why(
         case Output.TEXT:
             page = common.page()
             write_why(page, explained)
+            write_erasures(page, accounts)
             write_notes(page, notes)
             print_text(page.text())
             _say_where_to_look(explained, common)

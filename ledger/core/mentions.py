@@ -53,12 +53,20 @@ class KeyNamed:
         if isinstance(document, Malformed):
             text = body.decode("utf-8", "replace")
             return Mention("", "text") if self._word.search(text) else None
-        first: Mention | None = None
+        first = self._in_repeated(body) if document.repeated else None
         for mention in self._mentions(document.value):
             if mention.how == "value":
                 return mention
             first = first or mention
         return first
+
+    def names(self, text: str) -> bool:
+        """Tell whether a text is the key, or has it as a word."""
+        return self._how(text) is not None
+
+    def _in_repeated(self, body: bytes) -> Mention | None:
+        """Look at the line as it stands: of members of one name, only the last was read."""
+        return Mention("", "text") if self._word.search(body.decode("utf-8", "replace")) else None
 
     def _mentions(self, document: Json) -> Iterator[Mention]:
         waiting: list[tuple[str, Json]] = [("", document)]
@@ -99,6 +107,12 @@ def _parts(key: str) -> list[str] | None:
         return None
     is_compound = isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)
     return parts if is_compound else None
+
+
+def canonical_key(key: str) -> str:
+    """Return a key in its canonical text: the array of a compound one minified, however it was spelled."""
+    parts = _parts(key)
+    return key if parts is None else json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
 def _is_digits(key: str) -> bool:

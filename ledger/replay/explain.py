@@ -214,6 +214,7 @@ def explain(
     stream: str | None = None,
     asked_total: int | None = None,
     others: Iterable[Decision] = (),
+    erased: Mapping[int, str] = {},
 ) -> Explanation:
     """Put a decision into words.
 
@@ -227,9 +228,10 @@ def explain(
         stream: the one stream that was asked about; None for all.
         asked_total: how many checkpoints are asked about, None where it is those of ``checkpoints``.
         others: what other rulesets decide of the same entries.
+        erased: what is known of the erasure of those of ``cited`` that have no body, in words, by seq.
     """
     opening = cited.get(OPENING)
-    teller = _Teller(dialect, cited)
+    teller = _Teller(dialect, cited, erased)
     asked = {checkpoint.stream for checkpoint in checkpoints}
     elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
     differing: dict[str | None, list[Discrepancy]] = {}
@@ -263,10 +265,11 @@ def explain(
 class _Teller:
     """Words and entries of one decision."""
 
-    def __init__(self, dialect: Dialect, cited: Mapping[int, Entry]) -> None:
+    def __init__(self, dialect: Dialect, cited: Mapping[int, Entry], erased: Mapping[int, str]) -> None:
         self.dialect = dialect
         self.words = dialect.catalogue
         self.cited = cited
+        self.erased = erased
 
     def cause(self, decision: Decision, cause: Cause) -> Said:
         """Word the cause; a clause demands something only where it was broken."""
@@ -354,13 +357,14 @@ class _Teller:
 
     def show(self, entry: Entry) -> EntryShown:
         """Show one entry."""
+        erased = {"body": self.erased[entry.seq]} if entry.seq in self.erased else {}
         return EntryShown(
             seq=entry.seq,
             at=write_micros(entry.at) if entry.at else None,
             origin=entry.origin,
             type=entry.type,
             stream=entry.stream,
-            facts=dict(self.dialect.tell(entry)),
+            facts={**self.dialect.tell(entry), **erased},
         )
 
 

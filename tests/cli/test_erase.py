@@ -147,6 +147,101 @@ def test_a_compound_key_is_given_as_json(into: Path, tmp_path: Path) -> None:
     assert len(done.json["runs"][0]["entries"]) == 1
 
 
+@pytest.mark.parametrize("key", ['[ "a" , "b" ]', '["\\u0061","b"]'])
+def test_a_compound_key_may_be_spelled_in_any_way(into: Path, tmp_path: Path, key: str) -> None:
+    bring(into, whole(tmp_path / "odd.jsonl", record("messages", ["a", "b"]), record("messages", "a")))
+    done = erase(into, RUN, "--stream", "messages", "--key", key, *WHY, "--yes", "-o", "json")
+    assert len(done.json["runs"][0]["entries"]) == 1
+
+
+@pytest.mark.parametrize("reason", ["m1", "the owner of m1 asked", "about (m1)."])
+def test_a_reason_that_names_the_key_is_refused_since_it_stays(odd: Path, reason: str) -> None:
+    before = bodies(odd)
+    done = erase(odd, RUN, "--stream", "messages", "--key", "m1", "--reason", reason, "--yes")
+    assert (done.status, "does not name the key" in done.err) == (2, True)
+    assert bodies(odd) == before
+    done = erase(odd, RUN, "--stream", "messages", "--key", "m1", "--reason", "m11 asked", "--yes")
+    assert done.status == 0
+
+
+# ---- how others tell it -----------------------------------------------------------------------------------
+
+
+def test_log_says_by_which_entry_an_entry_was_erased_and_why(odd: Path) -> None:
+    done = erase(odd, RUN, "--entries", "3", *WHY, "--yes", "-o", "json")
+    ((account,),) = (row["account"] for row in done.json["runs"])
+    told = f"[erased by entry {account}: asked to by the owner]"
+    assert told in call("-l", odd, "log", RUN, "--from", "3", "--to", "3").out
+    erased, plain = call("-l", odd, "log", RUN, "--from", "3", "--to", "4", "-o", "json").json
+    said = (True, account, "asked to by the owner", None)
+    assert (erased["erased"], erased["erased_by"], erased["reason"], erased["body"]) == said
+    assert (plain["erased"], plain["erased_by"], plain["reason"]) == (False, None, None)
+    assert call("-l", odd, "log", RUN, "--from", "3", "--to", "3", "--raw").out == "[erased]\n"
+
+
+def test_show_and_why_list_what_was_erased_and_why(odd: Path) -> None:
+    (report,) = entries(odd, "DETAIL_COVERAGE")
+    erase(odd, RUN, "--entries", f"3,{report}", *WHY, "--yes")
+    erase(odd, RUN, "--entries", "4", "--reason", "again", "--yes")
+    for command in ("show", "why"):
+        page = " ".join(call("-l", odd, command, RUN).out.split())
+        assert f"Erased entries 3, {report}, " in page
+        assert ": asked to by the owner (entry " in page
+        assert "entry 4, " in page
+    (checkpoint,) = call("-l", odd, "why", RUN, "messages", "-o", "json").json["checkpoints"]
+    (shown,) = checkpoint["reasons"][0]["entries"]
+    assert shown["facts"]["body"].startswith("erased by entry ")
+    assert shown["facts"]["body"].endswith(": asked to by the owner")
+
+
+def test_an_account_that_was_erased_itself_is_told_so(odd: Path) -> None:
+    first = erase(odd, RUN, "--entries", "3", *WHY, "--yes", "-o", "json").json["runs"][0]["account"][0]
+    erase(odd, RUN, "--entries", str(first), "--reason", "said too much", "--yes")
+    assert f"[erased by entry {first}]" in call("-l", odd, "log", RUN, "--from", "3", "--to", "3").out
+    assert "what and why was erased too" in call("-l", odd, "show", RUN).out
+    assert call("-l", odd, "verify").status == 0
+
+
+def test_runs_say_that_a_run_can_no_longer_be_told(odd: Path) -> None:
+    erase(odd, RUN, *WHY, "--yes")
+    (row,) = call("-l", odd, "runs", "-o", "json").json
+    assert (row["status"], row["cause"]) == ("indeterminate", "entry_erased")
+    assert "indeterminate" in call("-l", odd, "runs").out
+
+
+def test_what_another_program_erased_is_told_without_a_reason(odd: Path) -> None:
+    with closing(sqlite3.connect(odd)) as connection, connection:
+        connection.execute("INSERT INTO erasures VALUES ((1 << 32) | 3, zeroblob(32), 'somebody')")
+    assert "[erased]" in call("-l", odd, "log", RUN, "--from", "3", "--to", "3").out
+
+
+def test_an_erased_run_comes_out_and_in_again_as_it_was(odd: Path, tmp_path: Path) -> None:
+    erase(odd, RUN, "--entries", "3,5", *WHY, "--yes")
+    out, again = tmp_path / "out.jsonl", tmp_path / "again.db"
+    assert call("-l", odd, "export", RUN, out).status == 0
+    bring(again, out)
+    heads = [call("-l", ledger, "heads").json["root"] for ledger in (odd, again)]
+    assert heads[0] == heads[1]
+    assert call("-l", again, "verify").status == 0
+
+
+def test_an_import_of_the_erased_run_erases_nothing_where_the_bodies_are_held(
+    odd: Path, tmp_path: Path
+) -> None:
+    whole_run, erased = tmp_path / "whole.jsonl", tmp_path / "erased.jsonl"
+    call("-l", odd, "export", RUN, whole_run)
+    erase(odd, RUN, "--entries", "3", *WHY, "--yes")
+    call("-l", odd, "export", RUN, erased)
+    other = tmp_path / "other.db"
+    bring(other, whole_run)
+    done = call("-l", other, "import", erased)
+    assert done.status == 0
+    assert "entry 3 of run run_odd: erased in the file, and held by this ledger" in done.err
+    assert bodies(other)[3] is not None
+    bring(odd, whole_run)
+    assert bodies(odd)[3] is None
+
+
 def test_a_dry_run_tells_the_same_and_does_nothing(odd: Path) -> None:
     words = (RUN, "--stream", "messages", "--key", "m1")
     before = odd.read_bytes()

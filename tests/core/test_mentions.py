@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledger.core.mentions import KeyNamed, Mention
+from ledger.core.mentions import KeyNamed, Mention, canonical_key
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,16 @@ def test_the_deepest_line_is_read_without_recursion() -> None:
     mention = KeyNamed("m3").found_in(body)
     assert mention is not None
     assert len(mention.where) == 200
+
+
+def test_a_value_that_another_of_the_same_name_hides_is_seen() -> None:
+    assert KeyNamed("m1").found_in(b'{"key":"m1","key":"m2"}') == Mention("", "text")
+    assert KeyNamed("m1").found_in(b'{"key":"m2","key":"m1"}') == Mention("key", "value")
+    assert KeyNamed("m1").found_in(b'{"key":"m2","key":"m3"}') is None
+
+
+def test_a_compound_key_has_one_canonical_text() -> None:
+    assert canonical_key(' ["a", "b"]') == ' ["a", "b"]'
+    assert canonical_key('["a", "\\u00e4"]') == '["a","ä"]'
+    assert canonical_key("[1]") == "[1]"
+    assert canonical_key("plain") == "plain"
