@@ -22,6 +22,7 @@ import msgspec
 
 from ledger.errors import BusyError, DiskError, NotFoundError, UsageError
 from ledger.log.connecting import connect
+from ledger.log.paging import TOTAL_ENTRIES
 from ledger.log.schema import APPLICATION_ID
 from ledger.log.schema_check import check_schema
 from ledger.log.sqlite_errors import translated
@@ -173,9 +174,7 @@ def _finish(partial: Path, dest: Path, mode: int) -> BackedUp:
         copy.execute("PRAGMA journal_mode = DELETE")  # the write-ahead log comes back with the first writer
         check_schema(copy, str(dest))
         runs = copy.execute("SELECT count(*) FROM runs").fetchone()[0]
-        entries = copy.execute(
-            "SELECT coalesce(sum(size), 0) FROM (SELECT max(size) AS size FROM tree_heads GROUP BY run_no)"
-        ).fetchone()[0]
+        entries = copy.execute(TOTAL_ENTRIES).fetchone()[0]
     with partial.open("rb+") as file:
         os.fchmod(file.fileno(), mode)
         os.fsync(file.fileno())

@@ -10,7 +10,7 @@ A store belongs to the thread that opened it. Several processes may write to one
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import pairwise, starmap
 from pathlib import Path
 from types import TracebackType
@@ -32,23 +32,16 @@ from ledger.log.batches import (
 )
 from ledger.log.caches import clear_caches
 from ledger.log.connecting import connect
+from ledger.log.paging import ENTRY_COLUMNS, PAGE_ROWS, RUN_COLUMNS, read_page
 from ledger.log.remains import empty_wal, may_have_remains
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import DAMAGED, translated
 from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
 from ledger.log.transactions import Wal, until_free, write_transaction
 
-PAGE_ROWS = 2000
-PAGE_BYTES = 8 * 1024 * 1024
-"""A page of entries ends at whichever comes first."""
-
 ROWS_A_STATEMENT = 50
 """A statement that a trigger may abort is a savepoint, which copies the pages that it changes: make few."""
 
-BODY_COLUMN = 6
-
-_RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
-_ENTRY_COLUMNS = f"entry_id & {SEQ_MASK}, at, origin, session, type, stream, body"
 _ENTRY_VALUES = "(? | ?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_ONE = (
     "INSERT INTO entries (entry_id, at, origin, session, type, stream, body, salt) VALUES " + _ENTRY_VALUES
@@ -110,7 +103,7 @@ class SqliteStore:
             last = connection.execute("SELECT max(run_no) FROM runs").fetchone()[0]
             opened = msgspec.structs.replace(run, run_no=(last or 0) + 1)
             connection.execute(
-                f"INSERT INTO runs ({_RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO runs ({RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 tuple(getattr(opened, name) for name in RunRow.__struct_fields__),
             )
             self._keep_documents(documents)
@@ -199,7 +192,7 @@ class SqliteStore:
     # ---- reading ------------------------------------------------------------------------------------------
 
     def run(self, run_id: str) -> RunRow | None:
-        rows = self._all(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))
+        rows = self._all(f"SELECT {RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))
         return _run_row(rows[0]) if rows else None
 
     def runs(self, *, program: str | None = None, since: int | None = None) -> Iterator[RunRow]:
@@ -210,7 +203,7 @@ class SqliteStore:
         if since is not None:
             where, fixed = f"{where} AND opened_at >= ?", (*fixed, since)
         sql = (
-            f"SELECT {_RUN_COLUMNS} FROM runs WHERE {where}"
+            f"SELECT {RUN_COLUMNS} FROM runs WHERE {where}"
             f" ORDER BY opened_at DESC, run_no DESC LIMIT {PAGE_ROWS}"
         )
         before = (1 << 63) - 1, 1 << SEQ_BITS
@@ -220,7 +213,7 @@ class SqliteStore:
             before = rows[-1][-1], rows[-1][0]
 
     def runs_as_appended(self) -> Iterator[RunRow]:
-        sql = f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
+        sql = f"SELECT {RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
         after = 0
         while rows := self._all(sql, (after,)):
             yield from map(_run_row, rows)
@@ -229,7 +222,7 @@ class SqliteStore:
     def runs_with_prefix(self, prefix: str, limit: int) -> list[RunRow]:
         # 0xff is in no UTF-8 text, so the bound is above every id that begins with the prefix.
         rows = self._all(
-            f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id >= ? AND run_id < CAST(? AS TEXT)"
+            f"SELECT {RUN_COLUMNS} FROM runs WHERE run_id >= ? AND run_id < CAST(? AS TEXT)"
             " ORDER BY run_id LIMIT ?",
             (prefix, prefix.encode("utf-8") + b"\xff", limit),
         )
@@ -241,7 +234,7 @@ class SqliteStore:
     def entries(
         self, run_no: int, *, after: int = 0, through: int | None = None, salts: bool = False
     ) -> Iterator[Entry]:
-        columns = f"{_ENTRY_COLUMNS}, salt" if salts else _ENTRY_COLUMNS
+        columns = f"{ENTRY_COLUMNS}, salt" if salts else ENTRY_COLUMNS
         sql = (
             f"SELECT {columns} FROM entries WHERE entry_id > ? AND entry_id <= ?"
             f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
@@ -263,7 +256,7 @@ class SqliteStore:
 
     def labelled(self, run_no: int, type: str, streams: Collection[str]) -> Iterator[Entry]:
         sql = (
-            f"SELECT {_ENTRY_COLUMNS} FROM entries WHERE entry_id > ? AND entry_id <= ? AND type = ?"
+            f"SELECT {ENTRY_COLUMNS} FROM entries WHERE entry_id > ? AND entry_id <= ? AND type = ?"
             f" AND stream IN (SELECT value FROM json_each(?)) ORDER BY entry_id LIMIT {PAGE_ROWS}"
         )
         base, named = run_no << SEQ_BITS, json.dumps(sorted(streams))
@@ -276,7 +269,7 @@ class SqliteStore:
         self, type: str, *, stream: str = "", run_no: int | None = None
     ) -> Iterator[tuple[int, Entry]]:
         sql = (
-            f"SELECT entry_id, {_ENTRY_COLUMNS} FROM entries"
+            f"SELECT entry_id, {ENTRY_COLUMNS} FROM entries"
             f" WHERE origin = '{OBSERVER}' AND type = ? AND stream = ? AND entry_id > ? AND entry_id <= ?"
             f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
         )
@@ -336,16 +329,9 @@ class SqliteStore:
         )
 
     def _page(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        """Read entries until the query ends or their bodies fill a page, so that long lines stay few."""
-        rows: list[Any] = []
-        room = PAGE_BYTES
-        with translated(self._path), closing(self._connection.execute(sql, values)) as cursor:
-            for row in cursor:
-                rows.append(row)
-                room -= len(row[BODY_COLUMN] or b"")
-                if room <= 0:
-                    break
-        return rows
+        """Read one page of entries."""
+        with translated(self._path):
+            return read_page(self._connection, sql, values)[0]
 
     def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         """Run one query to its end, so that no read transaction outlives it."""

@@ -13,7 +13,8 @@ from ledger.core.merkle import append_leaves, leaf_hash, root
 from ledger.core.observations import EntriesErased, encode_observation
 from ledger.errors import IntegrityError, NotFoundError, SequenceConflict, UsageError
 from ledger.log.memory_store import MemoryStore
-from ledger.log.sqlite_store import PAGE_ROWS, SqliteStore
+from ledger.log.paging import PAGE_ROWS
+from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import DocumentRow, Erasure, Store
 from tests.log.scripted import line, lines, observed, run_row
 

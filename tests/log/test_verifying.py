@@ -97,7 +97,7 @@ def test_a_ledger_holds_also_where_pages_are_short(sound: Path, monkeypatch: pyt
             monkeypatch.setattr(reading, name, f"{sql} {rows}")
         monkeypatch.setattr(reading, "PAGE_ROWS", rows)
         assert findings(sound, known=known_heads(sound)) == []
-    monkeypatch.setattr(reading, "PAGE_BYTES", 1)
+    monkeypatch.setattr("ledger.log.paging.PAGE_BYTES", 1)
     assert findings(sound) == []
 
 

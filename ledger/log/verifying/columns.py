@@ -20,20 +20,22 @@ from ledger.core.observations import (
     observation_stream,
     observation_type,
 )
+from ledger.log.paging import BODY, ORIGIN, SALT, SEQ
 from ledger.log.store import RunRow
 from ledger.log.verifying.chain import Add
 
+_TOLD_LIMIT = 100
 _WRONG_CELL = (TypeError, AttributeError, ValueError, struct.error)
 
 
 def leaves_of(rows: Sequence[Any], erasures: Mapping[int, tuple[Any, Any]], add: Add) -> list[bytes | None]:
     """Return the leaf of every row, None of one that has none, which is told."""
     try:
-        if not erasures and all(len(row[7]) == SALT_SIZE for row in rows):
+        if not erasures and all(len(row[SALT]) == SALT_SIZE for row in rows):
             return [*leaf_hashes(rows)]
     except _WRONG_CELL:
         pass
-    return [_leaf(row, erasures.get(row[0]), add) for row in rows]
+    return [_leaf(row, erasures.get(row[SEQ]), add) for row in rows]
 
 
 def _leaf(row: Any, erasure: tuple[Any, Any] | None, add: Add) -> bytes | None:
@@ -103,8 +105,8 @@ def _add_label(seq: int, kind: object, stream: object, label: tuple[str, str], a
 
 def opened_by(row: Any) -> RunOpened | None:
     """Return RUN_OPENED where a row holds it."""
-    observation = decode_observation(row[6]) if isinstance(row[6], bytes) else None
-    return observation if isinstance(observation, RunOpened) and row[2] == OBSERVER else None
+    observation = decode_observation(row[BODY]) if isinstance(row[BODY], bytes) else None
+    return observation if isinstance(observation, RunOpened) and row[ORIGIN] == OBSERVER else None
 
 
 def disagreements(run: RunRow, opened: RunOpened, at: int) -> Iterator[tuple[str, object, object]]:
@@ -131,6 +133,3 @@ def told(value: object) -> str:
             return shown if len(shown) <= _TOLD_LIMIT else shown[: _TOLD_LIMIT - 2] + '…"'
         case _:
             return str(value)
-
-
-_TOLD_LIMIT = 100

@@ -11,6 +11,7 @@ from ledger.core.dialect import LineReader
 from ledger.core.digests import digest
 from ledger.core.json_reader import printable
 from ledger.log.connecting import connect_to_inspect
+from ledger.log.paging import TOTAL_ENTRIES
 from ledger.log.schema import SEQ_BITS
 from ledger.log.sqlite_errors import translated
 from ledger.log.sqlite_store import SqliteStore
@@ -118,11 +119,10 @@ class Verification:
 
     def total_entries(self, runs: Iterable[RunRow] | None = None) -> int:
         """Return how many entries there are to read, of some runs or of all; 0 where that cannot be told."""
-        sql = "SELECT sum(size) FROM (SELECT max(size) AS size FROM tree_heads GROUP BY run_no)"
         try:
             if runs is not None:
                 return sum(self._pages.size(run.run_no) for run in runs)
-            return self._pages.number(sql) or 0
+            return self._pages.number(TOTAL_ENTRIES) or 0
         except Unreadable:
             return 0
 

@@ -7,25 +7,19 @@ writer who appends or erases meanwhile is never seen half-way. What SQLite canno
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from operator import ge
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ledger.core.json_reader import printable
 from ledger.errors import BusyError
+from ledger.log.paging import ENTRY_COLUMNS, PAGE_ROWS, RUN_COLUMNS, SEQ, read_page
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.sqlite_errors import translate
 from ledger.log.store import RunRow
 
-PAGE_ROWS = 2000
-PAGE_BYTES = 8 * 1024 * 1024
-
-BODY = 6
-SALT = 7
-
-_RUN_COLUMNS = 'run_no, run_id, dialect, program, namespace, "trigger", via, opened_at'
 _ENTRIES = (
-    f"SELECT entry_id & {SEQ_MASK}, at, origin, session, type, stream, body, salt FROM entries"
+    f"SELECT {ENTRY_COLUMNS}, salt FROM entries"
     f" WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT {PAGE_ROWS}"
 )
 _HEADS = (
@@ -36,6 +30,8 @@ _ERASURES = (
     f"SELECT entry_id & {SEQ_MASK}, leaf, erased_by FROM erasures WHERE entry_id > ? AND entry_id <= ?"
     f" ORDER BY entry_id LIMIT {PAGE_ROWS}"
 )
+
+_Read = TypeVar("_Read")
 
 
 class Unreadable(Exception):
@@ -81,23 +77,23 @@ class Pages:
         """
         base = run_no << SEQ_BITS
         with self.snapshot():
-            rows = self._rows(base | after, base | through)
-            _check_order(after, [row[0] for row in rows])
-            end = rows[-1][0] if rows and _is_full(rows) else through
+            rows, is_full = self._rows(base | after, base | through)
+            _check_order(after, [row[SEQ] for row in rows])
+            end = rows[-1][SEQ] if is_full or len(rows) == PAGE_ROWS else through
             heads = self._heads(run_no, after, end)
             end = heads[-1][0] if len(heads) == PAGE_ROWS else end
             erasures = self.all(_ERASURES, base | after, base | end)
             end = erasures[-1][0] if len(erasures) == PAGE_ROWS else end
         return Page(
             end,
-            [row for row in rows if row[0] <= end],
+            [row for row in rows if row[SEQ] <= end],
             {size: (peaks, at) for size, peaks, at in heads if size <= end},
             {seq: (leaf, by) for seq, leaf, by in erasures},
         )
 
     def runs(self) -> Iterator[RunRow]:
         """Yield runs in the order of their numbers, those that no run may have too."""
-        sql = f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
+        sql = f"SELECT {RUN_COLUMNS} FROM runs WHERE run_no > ? ORDER BY run_no LIMIT {PAGE_ROWS}"
         after = -(1 << 63)
         while rows := self.all(sql, after):
             _check_order(after, [row[0] for row in rows])
@@ -194,21 +190,10 @@ class Pages:
         _check_order(after, [size for size, _, _ in heads])
         return heads
 
-    def _rows(self, after: int, through: int) -> list[Any]:
-        return self._tolerantly(lambda: self._fetch(after, through))
+    def _rows(self, after: int, through: int) -> tuple[list[Any], bool]:
+        return self._tolerantly(lambda: read_page(self._connection, _ENTRIES, (after, through)))
 
-    def _fetch(self, after: int, through: int) -> list[Any]:
-        rows: list[Any] = []
-        room = PAGE_BYTES
-        with closing(self._connection.execute(_ENTRIES, (after, through))) as cursor:
-            for row in cursor:
-                rows.append(row)
-                room -= _body_bytes(row)
-                if room <= 0:
-                    break
-        return rows
-
-    def _tolerantly(self, read: Callable[[], list[Any]]) -> list[Any]:
+    def _tolerantly(self, read: Callable[[], _Read]) -> _Read:
         """Read; text that is no UTF-8 a second time, its bytes escaped."""
         try:
             try:
@@ -234,11 +219,3 @@ def _check_order(after: Any, keys: list[Any]) -> None:
     """Refuse keys that do not rise, as a broken file may give them, and for ever."""
     if any(map(ge, [after, *keys], keys)):
         raise Unreadable("its rows are out of order")
-
-
-def _is_full(rows: list[Any]) -> bool:
-    return len(rows) == PAGE_ROWS or sum(map(_body_bytes, rows)) >= PAGE_BYTES
-
-
-def _body_bytes(row: Any) -> int:
-    return len(row[BODY]) if isinstance(row[BODY], bytes) else 0

@@ -13,7 +13,8 @@ from ledger.core.entries import OBSERVER
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.merkle import root as root_of_peaks
 from ledger.core.observations import Decided, RunOpened, decode_observation
-from ledger.log.schema import SEQ_BITS
+from ledger.log.paging import AT, BODY, ORIGIN, SEQ, TYPE
+from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.store import RunRow
 from ledger.log.verifying.chain import Chain
 from ledger.log.verifying.columns import check_labels, disagreements, leaves_of, opened_by, told
@@ -107,16 +108,16 @@ class RunWalk:
     def _take(self, after: int, page: Page) -> None:
         rows = page.rows
         if after == 0:
-            self._check_opening(rows[0] if rows and rows[0][0] == 1 else None)
+            self._check_opening(rows[0] if rows and rows[0][SEQ] == 1 else None)
         leaves = leaves_of(rows, page.erasures, self._add)
         check_labels(rows, self._dialect, self._add)
         self._note_observations(rows)
         if page.erasures:
             for row in rows:
-                if row[0] in page.erasures:
-                    self._book.find(row[0], page.erasures[row[0]][1])
+                if row[SEQ] in page.erasures:
+                    self._book.find(row[SEQ], page.erasures[row[SEQ]][1])
         self.entries += len(rows)
-        self.erased += sum(row[6] is None for row in rows)
+        self.erased += sum(row[BODY] is None for row in rows)
         self._tell_missing(after, page)
         self._grow(after, page, leaves)
 
@@ -124,14 +125,14 @@ class RunWalk:
         if len(page.rows) == page.end - after:
             return
         before = after
-        for seq in (*(row[0] for row in page.rows), page.end + 1):
+        for seq in (*(row[SEQ] for row in page.rows), page.end + 1):
             if seq != before + 1:
                 self._add("entry_missing", "an entry", "none", first=before + 1, last=seq - 1)
             before = seq
 
     def _grow(self, after: int, page: Page, leaves: list[bytes | None]) -> None:
         """Add the leaves to the tree, and stop wherever a head is kept, here or elsewhere."""
-        seqs = [row[0] for row in page.rows]
+        seqs = [row[SEQ] for row in page.rows]
         known = self._sizes[bisect_right(self._sizes, after) : bisect_right(self._sizes, page.end)]
         start, at = 0, after
         for size in sorted({*page.heads, *known, page.end}):
@@ -144,7 +145,7 @@ class RunWalk:
             if size in self._known:  # before a head, which may be all that the tree stands on after it
                 self._check_known(size, self._known[size], peaks)
             if size in page.heads:
-                entry_at = page.rows[end - 1][1] if end and seqs[end - 1] == size else None
+                entry_at = page.rows[end - 1][AT] if end and seqs[end - 1] == size else None
                 self._check_head(size, peaks, head_at, entry_at)
             start, at = end, size
 
@@ -186,18 +187,18 @@ class RunWalk:
         if self._dialect is None:
             name = told(opened.dialect)
             self.unchecked.append(f"types and streams of its lines, as the dialect {name} is not known")
-        for column, expected, found in disagreements(self._run, opened, row[1]):
+        for column, expected, found in disagreements(self._run, opened, row[AT]):
             what = f"{column} {told(expected)}, as RUN_OPENED has it"
             self._add("run_changed", what, told(found), first=1)
         self._check_documents(opened)
 
     def _tell_no_opening(self, row: Any) -> None:
-        if row[6] is None:
+        if row[BODY] is None:
             self.unchecked.append("its row, as RUN_OPENED was erased")
-        elif row[2] == OBSERVER and _type_of(row[6]) == _OPENED:
+        elif row[ORIGIN] == OBSERVER and _type_of(row[BODY]) == _OPENED:
             self.unchecked.append("its row, as another version wrote RUN_OPENED")
         else:
-            self._add("opening_missing", "RUN_OPENED of the observer as entry 1", told(row[4]), first=1)
+            self._add("opening_missing", "RUN_OPENED of the observer as entry 1", told(row[TYPE]), first=1)
 
     def _check_documents(self, opened: RunOpened) -> None:
         self.references |= {name for name in (opened.manifest, opened.ruleset) if name is not None}
@@ -214,11 +215,11 @@ class RunWalk:
 
     def _note_observations(self, rows: list[Any]) -> None:
         for row in rows:
-            if row[2] == OBSERVER:
-                if row[4] == ERASED_TYPE:
-                    self._book.read([(row[0], row[6])])
-                elif row[4] == "DECIDED" and isinstance(row[6], bytes):
-                    decided = decode_observation(row[6])
+            if row[ORIGIN] == OBSERVER:
+                if row[TYPE] == ERASED_TYPE:
+                    self._book.read([(row[SEQ], row[BODY])])
+                elif row[TYPE] == "DECIDED" and isinstance(row[BODY], bytes):
+                    decided = decode_observation(row[BODY])
                     if isinstance(decided, Decided):
                         self.references.add(decided.ruleset)
 
@@ -243,7 +244,7 @@ class RunWalk:
 
     def _erasures_told_since(self, newest: int) -> Iterator[tuple[int, bytes | None]]:
         sql = (
-            "SELECT entry_id & 4294967295, body FROM entries WHERE origin = 'observer' AND type = ?"
+            f"SELECT entry_id & {SEQ_MASK}, body FROM entries WHERE origin = '{OBSERVER}' AND type = ?"
             " AND entry_id > ? AND entry_id <= ?"
         )
         base = self._run.run_no << SEQ_BITS
