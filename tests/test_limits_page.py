@@ -9,7 +9,7 @@ from cli.commands import erase, import_, log, note
 from ledger.core import findings, json_reader, line_cutting
 from ledger.core.entries import Entry
 from ledger.exchange import files
-from ledger.log import connecting, sqlite_store, transactions
+from ledger.log import connecting, paging, transactions
 from ledger.log.sqlite_store import SqliteStore
 from tests.log.scripted import run_row
 
@@ -27,7 +27,7 @@ MIB = 1024 * 1024
         f"nesting of JSON in a line | {json_reader.MAX_NESTING} |",
         f"a reason for an erasure | {erase.REASON_LIMIT:,} characters",
         f"a note | {note.TEXT_LIMIT // 1024} KiB",
-        f"at most {sqlite_store.PAGE_BYTES // MIB} MiB of lines",
+        f"at most {paging.PAGE_BYTES // MIB} MiB of lines",
         f"a page of {connecting._PAGE_BYTES // 1024} KiB",
         f"it is {transactions.WAL_BYTES // MIB} MiB long",
         f"for {transactions.BUSY_SECONDS:.0f} seconds at most",

@@ -25,7 +25,7 @@ from ledger.log.connecting import connect
 from ledger.log.paging import TOTAL_ENTRIES
 from ledger.log.schema import APPLICATION_ID
 from ledger.log.schema_check import check_schema
-from ledger.log.sqlite_errors import translated
+from ledger.log.sqlite_errors import BUSY, primary_code, translated
 
 PAGES_A_STEP = 1024
 """Copied before progress is told, and before an interrupt is heard."""
@@ -215,7 +215,7 @@ def _replace(dest: Path, partial: Path) -> None:
             partial.replace(dest)
             return
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if primary_code(error) in BUSY:
             raise BusyError(
                 f"{dest}: expected an earlier copy that nobody uses, found it open; "
                 "close what uses it, or name another file"

@@ -14,10 +14,10 @@ from ledger.errors import DiskError, FormatError, InputError, IntegrityError, No
 from ledger.log import transactions
 from ledger.log.schema import create_schema, is_empty
 from ledger.log.schema_check import SchemaFault, check_schema, inspect_schema
-from ledger.log.sqlite_errors import translated
+from ledger.log.sqlite_errors import primary_code, translated
 
 _RETRY_SECONDS = 0.01
-_SQLITE_NEEDED = (3, 37)
+SQLITE_NEEDED = (3, 37)
 _PAGE_BYTES = 8192
 """Twice SQLite's default: appends cost 6% less, and fewer lines need overflow pages."""
 
@@ -86,7 +86,7 @@ def connect_to_inspect(path: Path) -> tuple[sqlite3.Connection, list[SchemaFault
 
 def _look_at(path: Path, *, create: bool) -> None:
     """Refuse what SQLite would refuse less clearly, and a SQLite that is too old."""
-    if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
+    if sqlite3.sqlite_version_info < SQLITE_NEEDED:
         raise UnavailableError(
             f"expected SQLite 3.37 or newer, for STRICT tables, found {sqlite3.sqlite_version}; "
             "use a newer Python"
@@ -131,16 +131,17 @@ def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _NO_INDEX and error.sqlite_errorcode not in _NO_ROOM:
+        if primary_code(error) not in _NO_INDEX and error.sqlite_errorcode not in _NO_ROOM:
             raise
         if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK:
             raise UnavailableError(
                 f"{path}: expected a whole ledger, found that a process was stopped while it made one; "
                 "import a run, which clears that up"
             ) from error
-        if _has_wal(path):
+        wal = transactions.wal_of(path)
+        if transactions.wal_bytes(wal):
             raise DiskError(
-                f"{path}: expected to read {path.resolve().name}-wal beside it, found a folder that SQLite "
+                f"{path}: expected to read {wal.name} beside it, found a folder that SQLite "
                 "cannot write to, or a full disk; make room, or copy both files to another folder"
             ) from error
         connection.close()
@@ -171,20 +172,13 @@ def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
     """
     page = connection.execute("PRAGMA page_size").fetchone()[0]
     for _ in range(2):  # a checkpoint may just be writing
-        if path.stat().st_size % page == 0 or _has_wal(path):
+        if path.stat().st_size % page == 0 or transactions.wal_bytes(transactions.wal_of(path)):
             return
         time.sleep(_RETRY_SECONDS)
     raise IntegrityError(
         f"{path}: expected pages of {page} bytes, found that the file was cut off within one; "
         "go back to a good copy"
     )
-
-
-def _has_wal(path: Path) -> bool:
-    try:
-        return os.stat(f"{path.resolve()}-wal").st_size > 0
-    except OSError:
-        return False
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -196,18 +190,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def _enable_wal(connection: sqlite3.Connection, name: str) -> None:
     """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
-    deadline = time.monotonic() + transactions.BUSY_SECONDS
-    while True:
-        try:
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(_RETRY_SECONDS)
-        else:
-            if mode != "wal":
-                raise DiskError(
-                    f"{name}: expected SQLite's write-ahead log to work here, found that it stays in mode "
-                    f"{mode!r}; move the ledger to a local disk"
-                )
-            return
+    rows = transactions.until_free(connection, transactions.BUSY_SECONDS, "PRAGMA journal_mode = WAL")
+    mode = rows[0][0]
+    if mode != "wal":
+        raise DiskError(
+            f"{name}: expected SQLite's write-ahead log to work here, found that it stays in mode "
+            f"{mode!r}; move the ledger to a local disk"
+        )

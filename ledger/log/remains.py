@@ -50,13 +50,14 @@ def may_have_remains(connection: sqlite3.Connection, path: str) -> bool:
         sqlite3.OperationalError: others kept the WAL from being emptied for as long as we wait (SQLITE_BUSY),
             or the file system refused.
     """
-    main = Path(path).resolve()  # SQLite follows links too, and puts the WAL beside the file itself
+    main = Path(path).resolve()  # SQLite follows links too
     deadline = time.monotonic() + transactions.BUSY_SECONDS
     while time.monotonic() <= deadline:
         empty_wal(connection)
         transactions.take_write_lock(connection, deadline - time.monotonic())
         try:
-            if _size(Path(f"{main}-wal")) == 0:  # so nobody has anything to write to the main file meanwhile
+            # Where it is empty, nobody has anything to write to the main file meanwhile.
+            if _size(transactions.wal_of(main)) == 0:
                 return has_remains(_descriptor(main))
         finally:
             connection.execute("ROLLBACK")

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 
 from ledger.errors import BusyError, DiskError, FormatError, IntegrityError, LedgerError
 
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+"""Codes that say that somebody else is in the way."""
+
 _FOREIGN = {sqlite3.SQLITE_NOTADB}
 _BROKEN = {sqlite3.SQLITE_CORRUPT}
 _DISK = {
@@ -34,13 +36,18 @@ def translated(path: str) -> Iterator[None]:
         raise IntegrityError(f"{path}: {_NO_TEXT}") from error
 
 
+def primary_code(error: sqlite3.Error) -> int | None:
+    """Return what kind of error SQLite says that it is, None where Python itself raised it."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
 def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
     """Return our error for one of SQLite's; what is our own bug stays what it was."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
+    primary = primary_code(error)
+    if primary is None:
         return IntegrityError(f"{path}: {_NO_TEXT}") if _is_undecodable(error) else error
-    primary = code & 0xFF
-    if primary in _BUSY:
+    if primary in BUSY:
         return BusyError(f"{path}: expected to get hold of the ledger, found it {error}; try again later")
     if primary in _FOREIGN:
         return FormatError(

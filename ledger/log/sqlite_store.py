@@ -35,7 +35,7 @@ from ledger.log.connecting import connect
 from ledger.log.paging import ENTRY_COLUMNS, PAGE_ROWS, RUN_COLUMNS, read_page
 from ledger.log.remains import empty_wal, may_have_remains
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
-from ledger.log.sqlite_errors import DAMAGED, translated
+from ledger.log.sqlite_errors import BUSY, DAMAGED, primary_code, translated
 from ledger.log.store import DocumentRow, Erasure, RunRow, TreeHead
 from ledger.log.transactions import Wal, until_free, write_transaction
 
@@ -342,7 +342,7 @@ class SqliteStore:
 def _unscrubbed(path: str, error: sqlite3.OperationalError) -> LedgerError:
     """Return the error of a scrubbing that did not end; what was erased is erased in any case."""
     gone = "what was erased is gone from the log, yet its bytes may still be in"
-    if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if primary_code(error) in BUSY:
         return BusyError(
             f"{path}: {gone} {Path(path).name}-wal and in free space of the file, as another process has "
             "the ledger open; end it, and run the same erase again"

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ledger.log.sqlite_errors import primary_code
+
 BUSY_SECONDS = 30.0
 """How long whoever needs the ledger waits for those who hold it."""
 
@@ -79,7 +81,7 @@ def until_free(connection: sqlite3.Connection, seconds: float, statement: str) -
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
                     raise KeyboardInterrupt from error  # SQLite's binding lost what was raised
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(random.uniform(0, _LONGEST_NAP))
             else:
@@ -92,6 +94,19 @@ def _busy(why: str) -> sqlite3.OperationalError:
     return error
 
 
+def wal_of(path: Path) -> Path:
+    """Return where SQLite puts the WAL of a ledger: beside what a link points to."""
+    return Path(f"{path.resolve()}-wal")
+
+
+def wal_bytes(wal: Path) -> int:
+    """Return how long a WAL is, 0 where there is none."""
+    try:
+        return wal.stat().st_size
+    except OSError:
+        return 0
+
+
 class Wal:
     """The WAL beside a ledger, as one writer sees it.
 
@@ -100,7 +115,7 @@ class Wal:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = Path(f"{path.resolve()}-wal")  # SQLite puts it beside what a link points to
+        self._file = wal_of(path)
         self._due = WAL_BYTES
 
     def shorten(self, connection: sqlite3.Connection) -> None:
@@ -108,21 +123,14 @@ class Wal:
 
         What is in the WAL is safe there: where this fails, the next writer tries again.
         """
-        size = self._size()
-        if size < self._due:
+        if wal_bytes(self._file) < self._due:
             return
         try:
             with _waiting(connection, _CHECKPOINT_SECONDS):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.OperationalError:
             pass  # a full disk, say: whoever appends is told
-        self._due = max(WAL_BYTES, self._size() * 3 // 2)
-
-    def _size(self) -> int:
-        try:
-            return self._file.stat().st_size
-        except OSError:
-            return 0
+        self._due = max(WAL_BYTES, wal_bytes(self._file) * 3 // 2)
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from ledger.dialects import DIALECTS
 from ledger.errors import LedgerError
 from ledger.exchange.importing import import_transcript
 from ledger.log.sqlite_store import SqliteStore
-from ledger.log.verifying import Verification
 from tests.cli.running import COMMAND, Done, call, environment
 from tests.cli.transcripts import ROOT, SAMPLES, record, said, sample, start, write
+from tests.log.writers import assert_holds
 from tests.stress.children import FORK, begin
 
 READING = (("runs",), ("log", "@latest"), ("verify",), ("export", "@latest", "-"), ("note", "@latest", "x"))
@@ -37,13 +37,6 @@ def told_once(done: Done, status: int, *words: str) -> None:
     assert "; " in done.err
     for word in words:
         assert word in done.err
-
-
-def assert_holds(ledger: Path) -> int:
-    """Verify a ledger, and return how many entries it has."""
-    with Verification(ledger, DIALECTS) as verification:
-        assert list(verification.findings()) == []
-        return verification.total_entries()
 
 
 # Paths that lead nowhere good.

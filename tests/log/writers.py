@@ -34,10 +34,11 @@ def records(first: int, last: int) -> list[Entry]:
     return [said(seq) for seq in range(first, last + 1)]
 
 
-def assert_holds(path: Path) -> None:
-    """Verify a ledger."""
+def assert_holds(path: Path) -> int:
+    """Verify a ledger, and return how many entries it has."""
     with Verification(path, DIALECTS) as verification:
         assert list(verification.findings()) == []
+        return verification.summary.entries
 
 
 def spawn(script: str, *words: str | Path) -> "subprocess.Popen[bytes]":

@@ -8,11 +8,12 @@ import time
 from contextlib import closing
 
 from ledger.errors import BusyError, DiskError, UnavailableError
+from ledger.log.connecting import SQLITE_NEEDED
 from ledger.log.diagnosing import machine
 from ledger.log.diagnosing.checks import Check, Subject, note, ok, problem, size_of
+from ledger.log.sqlite_errors import primary_code
 from ledger.log.transactions import WAL_BYTES, take_write_lock
 
-SQLITE_NEEDED = (3, 37)
 LOCK_SECONDS = 0.3
 """How long the write lock is waited for: writers hold it for some milliseconds at a time."""
 
@@ -164,7 +165,7 @@ def check_write_lock(subject: Subject) -> Check:
         try:
             take_write_lock(connection, LOCK_SECONDS)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            if primary_code(error) != sqlite3.SQLITE_BUSY:
                 raise
             locks = machine.locks(path)
             who = str(locks.writer) if locks is not None and locks.writer is not None else "another process"

@@ -8,7 +8,7 @@ from ledger.core.instants import write_micros
 from ledger.errors import IntegrityError
 from ledger.log.diagnosing.checks import Check, Subject, many, note, ok, problem, size_of
 from ledger.log.schema import SEQ_BITS
-from ledger.log.sqlite_errors import DAMAGED
+from ledger.log.sqlite_errors import DAMAGED, primary_code
 
 CHEAP_BYTES = 16 * 1000 * 1000
 """The size up to which SQLite's own check takes no time to speak of."""
@@ -98,7 +98,7 @@ def _within(subject: Subject, sql: str) -> list[tuple[Any, ...]] | None:
     try:
         return connection.execute(sql).fetchall()
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_INTERRUPT:
+        if primary_code(error) != sqlite3.SQLITE_INTERRUPT:
             raise
         return None
     finally:
