@@ -54,8 +54,9 @@ def export_run(
     erasures = _Erasures(store, run)
     for entry in store.entries(run.run_no, after=1, through=size, salts=True):
         if entry.body is None:
-            told.take_erased(entry.seq, entry.origin, entry.type)
-            out.write(write_line(entry, erasures.of(entry.seq)))
+            erasure = erasures.of(entry.seq)
+            told.take_erased(entry.seq, entry.origin, entry.type, erasure.erased_by if erasure else "")
+            out.write(write_line(entry, erasure))
         else:
             if entry.type == ERASED and entry.origin == OBSERVER:
                 told.take(entry.seq, decode_observation(entry.body))

@@ -178,9 +178,9 @@ def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: R
             else:
                 checked.closed = checked.closed or is_closing(line)
                 checked.first_at = line.at if seq == 2 else checked.first_at
-                if line.erased is not None:
-                    told.take_erased(seq, line.origin, line.erased.type)
                 told.take(seq, line.observation)
+                if line.erased is not None:
+                    told.take_erased(seq, line.origin, line.erased.type, line.erased.by)
             checked.through = source.end
             del source, line  # they may be long, and the next line is read before they are replaced
     except TranscriptError as error:

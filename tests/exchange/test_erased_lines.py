@@ -180,15 +180,23 @@ def test_an_entry_without_body_and_erasure_is_refused_when_it_is_written() -> No
 
 # ---- what is told of an erasure ---------------------------------------------------------------------------
 
+
+def erased_by(by: int | str) -> bytes:
+    return erased_line(erased={"leaf": LEAF.hex(), "by": by})
+
+
 TOLD = '{"origin":"observer","observed":{"type":"ENTRIES_ERASED","entries":[%s],"reason":"asked"}}'
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([erased_line(), wire(1, "{}")], "an ENTRIES_ERASED after entry 2 that names it, as it is erased"),
-        ([wire(1, "{}"), erased_line(), TOLD % "2"], "no body of entry 2|after entry 3"),
-        ([TOLD % "3", erased_line()], "an ENTRIES_ERASED after entry 3"),
+        ([erased_by(3), wire(1, "{}")], "entry 3, by which entry 2 was erased, to be an ENTRIES_ERASED"),
+        ([wire(1, "{}"), erased_by(4), TOLD % "2"], "entry 4, by which entry 3 was erased"),
+        ([TOLD % "3", erased_by(2)], "entry 2, by which entry 3 was erased"),
+        ([erased_by(4), TOLD % "2", wire(1, "{}")], "entry 4, by which entry 2 was erased"),
+        ([erased_by("me"), TOLD % "2"], '"by" of the erased entry 2 to be the number of an ENTRIES_ERASED'),
+        ([erased_by(""), TOLD % "2"], '"by" of the erased entry 2'),
         ([wire(1, "{}"), TOLD % "2"], "no body of entry 2, as an ENTRIES_ERASED names it"),
     ],
 )
@@ -212,6 +220,16 @@ def test_what_is_said_to_be_erased_and_is_there_is_refused_also_of_a_file_that_e
     with pytest.raises(TranscriptError, match="no body of entry 2"):
         bring(store, path, text, keep_partial=True)
     assert list(store.runs()) == []
+
+
+def test_a_file_that_ends_early_may_tell_later_of_what_is_erased_in_it(path: Path) -> None:
+    text = b"\n".join([HEADER.encode(), erased_by(4), wire(1, "{}").encode(), b""])
+    bring(MemoryStore(), path, text + b"[]\n", keep_partial=True)
+    bring(MemoryStore(), path, text + b'{"origin')
+    for by in (2, 3):
+        text = b"\n".join([HEADER.encode(), erased_by(by), wire(1, "{}").encode(), b"[]\n"])
+        with pytest.raises(TranscriptError, match=f"entry {by}, by which entry 2 was erased"):
+            bring(MemoryStore(), path, text, keep_partial=True)
 
 
 def test_a_transcript_by_hand_may_hold_erased_lines(path: Path) -> None:
@@ -271,7 +289,9 @@ def decoded(opening: bytes) -> RunOpened:
 def test_an_export_of_what_nothing_tells_of_is_refused(seqs: tuple[int, ...]) -> None:
     store, run = five()
     store.erase(run.run_no, seqs, account(6))
-    with pytest.raises(IntegrityError, match=f"run run_1: expected an ENTRIES_ERASED after entry {seqs[0]}"):
+    with pytest.raises(
+        IntegrityError, match=f"run run_1: expected entry 6, by which entry {seqs[0]} was erased"
+    ):
         exported(store, run)
 
 
@@ -350,7 +370,7 @@ def test_an_erased_line_that_is_not_the_entry_held_differs(path: Path, change: s
 
 
 def test_an_erased_closing_still_closes(path: Path) -> None:
-    closed = erased_line(origin="observer", type="RUN_CLOSED")
+    closed = erased_line(origin="observer", type="RUN_CLOSED", erased={"leaf": LEAF.hex(), "by": 4})
     text = b"\n".join([HEADER.encode(), wire(1, "{}").encode(), closed, (TOLD % "3").encode()])
     store = MemoryStore()
     run = bring(store, path, text).run

@@ -205,8 +205,10 @@ def test_erasing_any_entries_leaves_a_verdict_as_it_was_or_open(
     after = decided(run, without, ruleset)
     invariants.check(after, run)
     assert after.status in (before.status, "indeterminate")
+    # Where START is erased, what broke the run may come later, behind more that was staged.
+    unstaged = "withhold" if after.violations else None
     for stream, verdict in verdicts(after).items():
-        assert verdict in (verdicts(before).get(stream), "indeterminate"), stream
+        assert verdict in (verdicts(before).get(stream, unstaged), "indeterminate"), stream
     assert verdicts(before).keys() <= verdicts(after).keys() or after.status == "indeterminate"
 
 

@@ -11,6 +11,7 @@ from ledger.core.findings import LIST_LIMIT, show_name
 from ledger.dialects.collection_profile.erasure import ErasedBehind
 from ledger.dialects.collection_profile.fate import Fate
 from ledger.dialects.collection_profile.plan import Plan
+from ledger.dialects.collection_profile.rules.eligible import streams_that_fail
 from ledger.dialects.collection_profile.ruleset import CheckpointRule, Weighing
 from ledger.dialects.collection_profile.state import State
 
@@ -139,7 +140,7 @@ def _weigh_one(
     erased: ErasedBehind,
 ) -> Weighed:
     """Weigh one checkpoint; a reason that nothing erased could undo withholds it."""
-    if fate.uncertain and state.erased.skips.keys() <= plan.covered_by(checkpoint).keys():
+    if fate.uncertain and state.erased.skips.keys() <= set(streams_that_fail(state, plan, checkpoint)):
         done = (state.done_entry or 0,)  # certified or not, each failed stream is covered here
         return Weighed("withhold", (_run_reason("run_failed", "runtime/6", done),))
     reasons = tuple(reason for ask in rules for reason in ask(state, plan, checkpoint))

@@ -33,6 +33,7 @@ from tests.dialects.collection_profile.runs import (
     decide,
     detail,
     done,
+    error,
     evidence,
     exited,
     gap,
@@ -118,6 +119,20 @@ def test_an_erased_skip_leaves_certification_open() -> None:
     decision = certified(A, state("a"), state("b"), Erased(skip("b")))
     assert committable(decision) == []
     assert verdicts(decision)["a"] == "indeterminate"
+
+
+@pytest.mark.parametrize(("ruleset", "verdict"), [(TEXT, "withhold"), (REFERENCE, "indeterminate")])
+def test_an_erased_skip_of_a_child_may_be_of_a_failure_that_its_own_checkpoint_survives(
+    ruleset: str, verdict: str
+) -> None:
+    """The reference commits the own STATE of a stream that failed and rides another's checkpoint (N5)."""
+    rides = streams("p", c=child("p"), g=child("c"))
+    end = done(0, "failed", error=error("stream_collection_failed"))
+    steps: list[Step] = [start_all(rides), state("c"), Erased(skip("c")), end, exited(1)]
+    assert verdicts(run(rides, *steps).decided(ruleset)) == {"c": verdict}
+    whole = [step.step if isinstance(step, Erased) else step for step in steps]
+    expected = "withhold" if ruleset == TEXT else "commit"
+    assert verdicts(run(rides, *whole).decided(ruleset)) == {"c": expected}
 
 
 def test_an_erased_skip_beside_another_touches_only_what_it_may_cover() -> None:

@@ -36,6 +36,13 @@ def covers_no_failed_child(state: State, plan: Plan, checkpoint: str) -> Iterato
     yield from _failed(state, plan.covers.get(checkpoint, ()))
 
 
+def streams_that_fail(state: State, plan: Plan, checkpoint: str) -> Iterable[str]:
+    """Return the streams whose named failure withholds a checkpoint, as the ruleset has it (eligible/2)."""
+    if covers_no_failed_stream in state.ruleset.checkpoint_rules["certified"]:
+        return plan.covered_by(checkpoint)
+    return plan.covers.get(checkpoint, ())
+
+
 def _failed(state: State, covered: Iterable[str]) -> Iterator[Reason]:
     for stream in covered:
         tally = state.failed_streams.get(stream)
