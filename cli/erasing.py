@@ -135,7 +135,7 @@ def mentions(store: Store, run: RunRow, entries: list[int], wanted: Wanted) -> I
     stream = printable(wanted.stream)
     gone = frozenset(entries)
     for entry in store.entries(run.run_no, after=1):
-        if entry.seq in gone or entry.body is None or entry.type == observation_type(_ACCOUNT):
+        if entry.seq in gone or entry.body is None or entry.type == observation_type(EntriesErased):
             continue
         if named is None:
             if entry.stream == stream:
@@ -146,6 +146,3 @@ def mentions(store: Store, run: RunRow, entries: list[int], wanted: Wanted) -> I
 
 def _told(run: RunRow, entry: Entry, where: str, how: str) -> MentionTold:
     return MentionTold(run_id=run.run_id, entry=entry.seq, type=entry.type, where=where, how=how)
-
-
-_ACCOUNT = EntriesErased(entries=(), reason="")

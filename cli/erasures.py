@@ -7,7 +7,7 @@ from cli.page import Page, entries_of
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import printable
-from ledger.core.observations import EntriesErased, decode_observation
+from ledger.core.observations import EntriesErased, decode_observation, observation_type
 from ledger.log.store import RunRow, Store
 
 SHOWN = 20
@@ -54,7 +54,7 @@ class Erasures:
 
 def accounts_of(store: Store, run: RunRow) -> list[Entry]:
     """Return the entries that tell of erasures, oldest first."""
-    return [entry for _, entry in store.observations("ENTRIES_ERASED", run_no=run.run_no)]
+    return [entry for _, entry in store.observations(observation_type(EntriesErased), run_no=run.run_no)]
 
 
 def write_erasures(page: Page, accounts: list[Entry]) -> None:

@@ -3,7 +3,7 @@
 from cli.page import Page
 from ledger.core.entries import Entry
 from ledger.core.instants import write_micros
-from ledger.core.observations import Note, decode_observation
+from ledger.core.observations import Note, decode_observation, observation_type
 from ledger.log.store import RunRow, Store
 
 SHOWN = 20
@@ -12,7 +12,7 @@ SHOWN = 20
 
 def notes_on(store: Store, run: RunRow) -> list[Entry]:
     """Return the entries that are notes, oldest first."""
-    return [entry for _, entry in store.observations("NOTE", run_no=run.run_no)]
+    return [entry for _, entry in store.observations(observation_type(Note), run_no=run.run_no)]
 
 
 def write_notes(page: Page, notes: list[Entry]) -> None:

@@ -15,6 +15,9 @@ RUNTIME: Origin = "runtime"
 OBSERVER: Origin = "observer"
 ORIGINS: tuple[Origin, ...] = (PROGRAM, RUNTIME, OBSERVER)
 
+MOST_ENTRIES = (1 << 32) - 1
+"""Entries that a run may have, and so the largest seq."""
+
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
     """One entry of one run.

@@ -218,8 +218,8 @@ def decode_observation(body: bytes) -> Observation | None:
         return None
 
 
-def observation_type(observation: Observation) -> str:
-    """Return the name under which the log files it, such as ``PROGRAM_EXITED``."""
+def observation_type(observation: Observation | type[Observation]) -> str:
+    """Return the name under which the log files it, or its kind, such as ``PROGRAM_EXITED``."""
     return str(observation.__struct_config__.tag)
 
 

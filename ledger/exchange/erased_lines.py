@@ -6,17 +6,16 @@ such file is imported. Eight bytes an entry that is erased or named.
 
 from array import array
 
-from ledger.core.entries import OBSERVER
-from ledger.core.observations import EntriesErased, Observation
+from ledger.core.entries import MOST_ENTRIES, OBSERVER
+from ledger.core.observations import EntriesErased, Observation, observation_type
 
-ERASED = "ENTRIES_ERASED"
+ERASED = observation_type(EntriesErased)
 
 _SEQ_BITS = 32
-_LARGEST = (1 << _SEQ_BITS) - 1
 _DIGITS = 10
 
 
-class ErasureTold:
+class ErasuresSeen:
     """What was erased, by which account, and what the accounts name, in the entries seen so far."""
 
     def __init__(self) -> None:
@@ -29,7 +28,7 @@ class ErasureTold:
         """Take an erased entry; what an erased ENTRIES_ERASED named is not known."""
         self._last = seq
         is_number = by.isascii() and by.isdecimal() and len(by) <= _DIGITS
-        self._erased.append(seq << _SEQ_BITS | min(int(by) if is_number else 0, _LARGEST))
+        self._erased.append(seq << _SEQ_BITS | min(int(by) if is_number else 0, MOST_ENTRIES))
         if origin == OBSERVER and type == ERASED:
             self._silent.add(seq)
 
@@ -48,7 +47,7 @@ class ErasureTold:
         """
         named = set(self._named)
         for one in sorted(set(self._erased) - named):
-            seq, account = one >> _SEQ_BITS, one & _LARGEST
+            seq, account = one >> _SEQ_BITS, one & MOST_ENTRIES
             may_come = not is_whole and account > self._last
             if account not in self._silent and not may_come:
                 where = f"entry {account}, by which entry {seq} was erased," if account else '"by"'

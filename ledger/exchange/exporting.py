@@ -15,10 +15,11 @@ from typing import BinaryIO
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.observations import RunOpened, decode_observation
 from ledger.errors import BusyError, FormatError, IntegrityError, UsageError
-from ledger.exchange.erased_lines import ERASED, ErasureTold
+from ledger.exchange.erased_lines import ERASED, ErasuresSeen
 from ledger.exchange.opening import write_opening
 from ledger.exchange.transcript import Header
 from ledger.exchange.transcript_writer import write_header, write_line
+from ledger.log.remarks import is_closed
 from ledger.log.store import Erasure, RunRow, Store
 
 _REPORT_EVERY = 1000
@@ -50,7 +51,7 @@ def export_run(
     if first is None:
         raise IntegrityError(f"run {run.run_id}: expected RUN_OPENED as entry 1, found no entry")
     out.write(write_header(_header(store, run, first, size)))
-    told = ErasureTold()
+    told = ErasuresSeen()
     erasures = _Erasures(store, run)
     for entry in store.entries(run.run_no, after=1, through=size, salts=True):
         if entry.body is None:
@@ -87,7 +88,7 @@ class _Erasures:
         return next(self._store.erasures(self._run.run_no, after=seq - 1, through=seq), None)
 
 
-def _check_told(store: Store, run: RunRow, told: ErasureTold, size: int) -> None:
+def _check_told(store: Store, run: RunRow, told: ErasuresSeen, size: int) -> None:
     difference = told.difference()
     if difference is None:
         return
@@ -119,7 +120,7 @@ def _header(store: Store, run: RunRow, first: Entry, size: int) -> Header:
         manifest=_manifest(store, run, opening.manifest),
         offered=opening.offered,
         ruleset=opening.ruleset,
-        whole=_is_closed(store, run, size),
+        whole=is_closed(store, run.run_no, through=size),
         opened=write_opening(opening, first.body, at=first.at, salt=first.salt),
     )
 
@@ -131,8 +132,3 @@ def _manifest(store: Store, run: RunRow, digest: str | None) -> bytes | None:
     if manifest is None:
         raise IntegrityError(f"run {run.run_id}: expected its manifest {digest} in the log, found none")
     return manifest
-
-
-def _is_closed(store: Store, run: RunRow, size: int) -> bool:
-    closings = store.observations("RUN_CLOSED", run_no=run.run_no)
-    return any(entry.seq <= size for _, entry in closings)

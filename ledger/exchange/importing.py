@@ -25,11 +25,8 @@ from ledger.exchange.captures import Known
 from ledger.exchange.files import open_source
 from ledger.exchange.own_entries import CLOSED, OwnEntries, compare
 from ledger.exchange.survey import Progress, Reading, Survey, naming, read_again, survey
+from ledger.log.batches import BATCH_BYTES, BATCH_LINES
 from ledger.log.store import Erasure, RunRow, Store
-
-BATCH_LINES = 1000
-BATCH_BYTES = 8 * 1024 * 1024
-"""A batch is closed by whichever comes first, so that long lines do not fill the memory."""
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):

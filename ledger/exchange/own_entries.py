@@ -31,7 +31,7 @@ from ledger.log.store import Erasure
 
 _LINE_MEMBER = b'"line":'
 
-CLOSED = observation_type(RunClosed())
+CLOSED = observation_type(RunClosed)
 
 
 class OwnEntries(Iterator[Entry]):

@@ -27,7 +27,7 @@ from ledger.exchange.captures import (
     spoken_dialect,
     start_line,
 )
-from ledger.exchange.erased_lines import ErasureTold
+from ledger.exchange.erased_lines import ErasuresSeen
 from ledger.exchange.files import RawLine, Source, SourceLine, read_lines, read_transcript_lines
 from ledger.exchange.json_members import excerpt
 from ledger.exchange.long_lines import parse_long_line
@@ -169,7 +169,7 @@ def _survey_transcript(source: Source, dialects: Mapping[str, WireDialect], read
 
 
 def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: Reading) -> _Checked:
-    told = ErasureTold()
+    told = ErasuresSeen()
     try:
         for seq, source in enumerate(lines, start=2):
             line = _read(source, reading.max_line)

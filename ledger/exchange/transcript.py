@@ -28,12 +28,18 @@ from ledger.core.entries import OBSERVER, ORIGINS, Origin
 from ledger.core.instants import read_micros, write_micros
 from ledger.core.json_reader import Malformed, msgspec_may_read, read_json, whole_number
 from ledger.core.line_cutting import CutLine
-from ledger.core.merkle import HASH_SIZE
-from ledger.core.observations import Observation, Offered, RunOpened, Trigger, decode_observation
+from ledger.core.merkle import HASH_SIZE, SALT_SIZE
+from ledger.core.observations import (
+    Observation,
+    Offered,
+    RunOpened,
+    Trigger,
+    decode_observation,
+    observation_type,
+)
 from ledger.exchange.json_members import Place, decode_members, excerpt
 
 VERSION = 1
-SALT_SIZE = 16
 
 EXPECTED_HEADER = (
     'the first line of a transcript, a JSON object with "transcript": 1, "dialect", "run_id", "trigger" and '
@@ -44,7 +50,7 @@ EXPECTED_LINE = 'a JSON object with "origin" and one of "line", "b64", "observed
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _SALT = re.compile(rf"[0-9A-Fa-f]{{{2 * SALT_SIZE}}}")
 _LEAF = re.compile(rf"[0-9A-Fa-f]{{{2 * HASH_SIZE}}}")
-_OPENED = "RUN_OPENED"
+_OPENED = observation_type(RunOpened)
 _BARE_MICROS = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 

@@ -18,6 +18,10 @@ from ledger.core.merkle import HASH_SIZE, SALT_SIZE, Row, append_leaves, leaf_ha
 from ledger.errors import IntegrityError, NotFoundError, SequenceConflict, UsageError
 from ledger.log.store import DocumentRow, Erasure
 
+BATCH_LINES = 1000
+BATCH_BYTES = 8 * 1024 * 1024
+"""Whoever appends closes a batch at whichever comes first, so that long lines do not fill the memory."""
+
 
 class Batch(NamedTuple):
     """Entries that are ready to be kept.

@@ -27,11 +27,8 @@ from ledger.core.observations import (
     observation_stream,
     observation_type,
 )
+from ledger.log.batches import BATCH_BYTES, BATCH_LINES
 from ledger.log.store import DocumentRow, RunRow, Store
-
-BATCH_LINES = 1000
-BATCH_BYTES = 8 * 1024 * 1024
-"""Also closes a batch, so that long lines do not fill the memory."""
 
 BATCH_SECONDS = 0.05
 

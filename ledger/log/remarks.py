@@ -27,9 +27,10 @@ _ATTEMPTS = 100
 _RETRY_SECONDS = 0.01
 
 
-def is_closed(store: Store, run_no: int) -> bool:
-    """Tell whether the log holds the end of a run."""
-    return any(True for _ in store.observations(observation_type(RunClosed()), run_no=run_no))
+def is_closed(store: Store, run_no: int, *, through: int | None = None) -> bool:
+    """Tell whether the log holds the end of a run, perhaps only among its entries up to one."""
+    closings = store.observations(observation_type(RunClosed), run_no=run_no)
+    return any(through is None or entry.seq <= through for _, entry in closings)
 
 
 def append_remark(

@@ -8,11 +8,11 @@ read is looked at again before it is told.
 from array import array
 from collections.abc import Callable, Iterable
 
-from ledger.core.observations import EntriesErased, decode_observation
+from ledger.core.entries import MOST_ENTRIES
+from ledger.core.observations import EntriesErased, decode_observation, observation_type
 from ledger.log.verifying.chain import Add
-from ledger.log.verifying.known_heads import MOST_ENTRIES
 
-ERASED_TYPE = "ENTRIES_ERASED"
+ERASED_TYPE = observation_type(EntriesErased)
 
 _NO_ACCOUNT = 0
 

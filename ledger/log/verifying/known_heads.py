@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ledger.core.entries import MOST_ENTRIES
 from ledger.core.merkle import HASH_SIZE
 from ledger.errors import InputError
 
-MOST_ENTRIES = (1 << 32) - 1
 EXPECTED = '{"run_id": …, "size": …, "root": 64 hex digits}'
 
 KnownHeads = Mapping[str, Mapping[int, bytes]]

@@ -12,7 +12,7 @@ from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.merkle import root as root_of_peaks
-from ledger.core.observations import Decided, RunOpened, decode_observation
+from ledger.core.observations import Decided, RunOpened, decode_observation, observation_type
 from ledger.log.paging import AT, BODY, ORIGIN, SEQ, TYPE
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.store import RunRow
@@ -22,7 +22,7 @@ from ledger.log.verifying.erased import ERASED_TYPE, ErasureBook
 from ledger.log.verifying.findings import Findings, IntegrityFinding
 from ledger.log.verifying.pages import Page, Pages, Unreadable
 
-_OPENED = "RUN_OPENED"
+_OPENED, _DECIDED = observation_type(RunOpened), observation_type(Decided)
 
 
 class RunWalk:
@@ -218,7 +218,7 @@ class RunWalk:
             if row[ORIGIN] == OBSERVER:
                 if row[TYPE] == ERASED_TYPE:
                     self._book.read([(row[SEQ], row[BODY])])
-                elif row[TYPE] == "DECIDED" and isinstance(row[BODY], bytes):
+                elif row[TYPE] == _DECIDED and isinstance(row[BODY], bytes):
                     decided = decode_observation(row[BODY])
                     if isinstance(decided, Decided):
                         self.references.add(decided.ruleset)
