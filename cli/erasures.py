@@ -59,17 +59,8 @@ def accounts_of(store: Store, run: RunRow) -> list[Entry]:
 
 def write_erasures(page: Page, accounts: list[Entry]) -> None:
     """Write what was erased below whatever is on the page, where anything was."""
-    if not accounts:
-        return
-    page.blank()
-    page.line("Erased", "bold")
-    if len(accounts) > SHOWN:
-        older = len(accounts) - SHOWN
-        page.line(
-            f"{older} older times: `runledger log RUN --type ENTRIES_ERASED` has them all", "dim", indent=2
-        )
-    for entry in accounts[-SHOWN:]:
-        page.line(f"{_told(entry)} (entry {entry.seq})", indent=2, hang=2)
+    told = (f"{_told(entry)} (entry {entry.seq})" for entry in accounts[-SHOWN:])
+    page.newest("Erased", told, len(accounts), all_of_them="runledger log RUN --type ENTRIES_ERASED")
 
 
 def _told(entry: Entry) -> str:

@@ -17,16 +17,8 @@ def notes_on(store: Store, run: RunRow) -> list[Entry]:
 
 def write_notes(page: Page, notes: list[Entry]) -> None:
     """Write the notes below whatever is on the page, where there are any."""
-    if not notes:
-        return
-    page.blank()
-    page.line("Notes", "bold")
-    if len(notes) > SHOWN:
-        page.line(
-            f"{len(notes) - SHOWN} older ones: `runledger log RUN --type NOTE` has them all", "dim", indent=2
-        )
-    for entry in notes[-SHOWN:]:
-        page.line(f"{_told(entry)} (entry {entry.seq})", indent=2, hang=2)
+    told = (f"{_told(entry)} (entry {entry.seq})" for entry in notes[-SHOWN:])
+    page.newest("Notes", told, len(notes), all_of_them="runledger log RUN --type NOTE")
 
 
 def _told(entry: Entry) -> str:

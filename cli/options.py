@@ -100,6 +100,10 @@ RulesetOption = Annotated[
 ColorOption = Annotated[
     Color | None, typer.Option("--color", help="When to colour. [default: auto]", show_default=False)
 ]
+RUN_NAMES = "An id, a prefix, @latest, @latest:PROGRAM or @2."
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=RUN_NAMES)]
+"""How a command that is about one run is told which."""
+
 _OPTIONS = {"ledger": LedgerOption, "output": OutputOption, "ruleset": RulesetOption, "color": ColorOption}
 
 

@@ -64,6 +64,11 @@ def some_of(shown: Sequence[str], total: int) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
+def count_of(number: int, one: str, several: str = "") -> str:
+    """Write a count and its noun: ``1 entry``, ``2,000 entries``."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def entries_of(numbers: Sequence[int], total: int | None = None) -> str:
     """Name entries: ``entry 9``, ``entries 7, 9``, ``entries 7, 9 and 500 more``; '' where there are none."""
     if not numbers:
@@ -115,6 +120,25 @@ class Page:
                 break_on_hyphens=False,
             )
         self._lines.extend(self.style(one, style) for one in wrapped)
+
+    def newest(self, heading: str, told: Iterable[str], total: int, *, all_of_them: str) -> None:
+        """Add the newest of many things under a heading, oldest first, and count those before them.
+
+        Args:
+            heading: what they are.
+            told: those that are shown; nothing is added where there are none.
+            total: how many there are.
+            all_of_them: the command that prints every one.
+        """
+        shown = list(told)
+        if not shown:
+            return
+        self.blank()
+        self.line(heading, "bold")
+        if total > len(shown):
+            self.line(f"{total - len(shown)} older ones: `{all_of_them}` has them all", "dim", indent=2)
+        for one in shown:
+            self.line(one, indent=2, hang=2)
 
     def columns(self, rows: Iterable[tuple[str, ...]], *, styles: Iterable[str] = ()) -> None:
         """Add rows whose cells stand under each other; the first row is the heading."""

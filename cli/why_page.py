@@ -7,7 +7,7 @@ are counted.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cli.page import Page, cut, entries_of, some_of, style_of, visible
+from cli.page import Page, count_of, cut, entries_of, some_of, style_of, visible
 from ledger.core.instants import write_micros
 from ledger.replay.explain import CheckpointSaid, EntryShown, Explanation, ReasonSaid, Said
 from ledger.replay.history import LastCommit
@@ -38,7 +38,7 @@ def write_why(page: Page, explained: Explanation) -> None:
     differs = explained.differs or any(one.differs for one in explained.checkpoints)
     style = "bad" if differs else _STATUS_STYLE.get(explained.status, "bad")
     opened = f", opened {explained.opened[:19]}Z" if explained.opened else ""
-    size = "1 entry" if explained.through == 1 else f"{explained.through} entries"
+    size = count_of(explained.through, "entry", "entries")
     page.line(f"{explained.status.upper()} under {explained.ruleset}, {size}{opened}", style)
     _write_differs(page, explained)
     _write_cause(page, explained)

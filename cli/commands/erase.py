@@ -22,8 +22,8 @@ from cli.erasing import (
     read_ranges,
 )
 from cli.exits import NO, say
-from cli.options import Common, Output
-from cli.page import some_of
+from cli.options import RUN_NAMES, Common, Output
+from cli.page import count_of, some_of
 from cli.progress import progress_bar
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
@@ -46,9 +46,7 @@ SHOWN = 10
 
 def erase(
     common: Common,
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
-    ] = None,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help=RUN_NAMES)] = None,
     entries: Annotated[
         str | None, typer.Option("--entries", metavar="LIST", help="These entries: 5,7-9.")
     ] = None,
@@ -202,8 +200,8 @@ def _ask(plan: Sequence[Erasing], *, yes: bool) -> None:
         raise UsageError(
             "expected --yes, as nobody is there to be asked; --dry-run only says what it would do"
         )
-    count = sum(len(one.entries) for one in plan)
-    if not typer.confirm(f"Erase {_entries(count)} for good?", default=False, err=True):
+    entries = count_of(sum(len(one.entries) for one in plan), "entry", "entries")
+    if not typer.confirm(f"Erase {entries} for good?", default=False, err=True):
         say("nothing was erased")
         raise typer.Exit(NO)
 
@@ -245,11 +243,5 @@ def _print_rows(
 
 def _say_done(plan: Sequence[Erasing]) -> None:
     count = sum(len(one.entries) for one in plan)
-    if count:
-        say(f"erased {_entries(count)}; nothing of what was erased is left in the ledger's files")
-    else:
-        say("nothing more to erase; nothing of what was erased is left in the ledger's files")
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count} entries"
+    done = f"erased {count_of(count, 'entry', 'entries')}" if count else "nothing more to erase"
+    say(f"{done}; nothing of what was erased is left in the ledger's files")

@@ -15,7 +15,7 @@ from cli.decisions import open_ledger
 from cli.documents import STDIN, read_document
 from cli.exits import YES, say
 from cli.options import Common, Output
-from cli.page import entries_of
+from cli.page import count_of, entries_of
 from cli.progress import Advance, progress_bar
 from cli.render import print_rows
 from cli.sizes import read_size
@@ -247,10 +247,9 @@ class _Import:
 
 def _say_what_is_odd(file: Path, done: "Imported", *, max_line: int) -> None:
     if done.times_raised:
-        times = "1 time" if done.times_raised == 1 else f"{done.times_raised} times"
-        say(f"{file}: {times} went back, raised to the last one known")
+        say(f"{file}: {count_of(done.times_raised, 'time')} went back, raised to the last one known")
     if done.cuts:
-        lines = "1 line" if done.cuts == 1 else f"{done.cuts} lines"
+        lines = count_of(done.cuts, "line")
         say(f"{file}: {lines} longer than {max_line} bytes; the heads were kept (--max-line allows more)")
     if done.still_held:
         say(

@@ -14,7 +14,7 @@ from cli.decisions import open_ledger
 from cli.erasures import Erasures, ErasureTold
 from cli.exits import say
 from cli.following import follow as follow_run
-from cli.options import Common, Output
+from cli.options import Common, Output, RunArgument
 from cli.page import some_of
 from cli.render import print_lines, print_rows
 from cli.run_names import find_run
@@ -52,9 +52,7 @@ class Speaker(StrEnum):
 
 def log(
     common: Common,
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
-    ],
+    run: RunArgument,
     first: Annotated[int, typer.Option("--from", metavar="SEQ", min=1, help="The first entry to print.")] = 1,
     last: Annotated[
         int | None, typer.Option("--to", metavar="SEQ", min=1, help="The last entry to print.")

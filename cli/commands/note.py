@@ -9,7 +9,7 @@ import typer
 
 from cli.decisions import open_ledger
 from cli.exits import say
-from cli.options import Common, Output
+from cli.options import Common, Output, RunArgument
 from cli.render import print_rows
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
@@ -30,9 +30,7 @@ NAME_LIMIT = 200
 
 def note(
     common: Common,
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
-    ],
+    run: RunArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The remark; - for stdin.")],
     by: Annotated[
         str | None, typer.Option("--by", metavar="NAME", help="Whose remark it is. [default: your user name]")

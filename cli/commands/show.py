@@ -8,7 +8,7 @@ from cli.decisions import decide_run, open_ledger
 from cli.erasures import accounts_of, write_erasures
 from cli.exits import NO
 from cli.notes import notes_on, write_notes
-from cli.options import Common, Output
+from cli.options import Common, Output, RunArgument
 from cli.render import print_bytes, print_rows, print_text
 from cli.run_names import find_run
 from ledger.core.decision import Checkpoint, Decision
@@ -26,9 +26,7 @@ COLUMNS = ("stream", "decision", "outcome", "cursor_entry", "staged_total", "rea
 
 def show(
     common: Common,
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
-    ],
+    run: RunArgument,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 unless it succeeded and withholds nothing.")
     ] = False,

@@ -9,6 +9,7 @@ import typer
 
 from cli.exits import say
 from cli.options import Common, Output
+from cli.page import count_of
 from cli.progress import progress_bar
 from cli.render import Row, print_json, print_rows, print_text
 from cli.run_names import find_run
@@ -127,32 +128,30 @@ def _verdict(common: Common, summary: "Summary", some_runs: bool, against_known:
     ]
     more = len(summary.unchecked) - UNCHECKED_NAMED
     if more > 0:
-        lines.append(f"not checked in full: {_count(more, 'more run')}")
+        lines.append(f"not checked in full: {count_of(more, 'more run')}")
     lines.append(_conclusion(common, summary, some_runs, against_known))
     return lines
 
 
 def _conclusion(common: Common, summary: "Summary", some_runs: bool, against_known: bool) -> str:
     read = (
-        f"{_count(summary.runs, 'run')}, {_count(summary.entries, 'entry', 'entries')}"
-        f" ({summary.erased} erased), {_count(summary.heads, 'head')}"
+        f"{count_of(summary.runs, 'run')}, {count_of(summary.entries, 'entry', 'entries')}"
+        f" ({summary.erased} erased), {count_of(summary.heads, 'head')}"
     )
     if not some_runs:
-        read += f", {_count(summary.documents, 'document')}"
+        read += f", {count_of(summary.documents, 'document')}"
     if against_known and not summary.known_heads:
         read += "; no known head is of these runs"
     elif against_known:
-        read += f"; {summary.known_heads_held} of {_count(summary.known_heads, 'known head')} hold"
+        read += f"; {summary.known_heads_held} of {count_of(summary.known_heads, 'known head')} hold"
     if summary.findings:
-        where = f", in {summary.broken_runs} of {_count(summary.runs, 'run')}" if summary.broken_runs else ""
-        return f"BROKEN: {_count(summary.findings, 'finding')}{where}. Read: {read}."
+        found = count_of(summary.findings, "finding")
+        if summary.broken_runs:
+            found += f", in {summary.broken_runs} of {count_of(summary.runs, 'run')}"
+        return f"BROKEN: {found}. Read: {read}."
     if summary.known_heads:
         return f"HOLDS: {read}. What was appended after the known heads is proved against itself only."
     return (
         f"HOLDS: {read}. Seen only against heads kept elsewhere: a tail cut together with its heads, a "
         f"history rewritten with all its hashes; `{common.next_command('heads')}` prints the heads to keep."
     )
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

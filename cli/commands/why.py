@@ -11,7 +11,7 @@ from cli.decisions import open_ledger
 from cli.erasures import accounts_of, write_erasures
 from cli.exits import NO, say
 from cli.notes import notes_on, write_notes
-from cli.options import Common, Output
+from cli.options import Common, Output, RunArgument
 from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
 from cli.why_page import is_well, write_why
@@ -28,9 +28,7 @@ COLUMNS = ("stream", "decision", "outcome", "reason", "clause", "sentence")
 
 def why(
     common: Common,
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="An id, a prefix, @latest, @latest:PROGRAM or @2.")
-    ],
+    run: RunArgument,
     stream: Annotated[
         str | None, typer.Argument(metavar="[STREAM]", help="Only the checkpoint of this stream.")
     ] = None,
