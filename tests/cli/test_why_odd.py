@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cli.why_page import one_of_each_first
+from ledger.core.findings import show_name
 from ledger.replay.explain import Said
 from tests.cli.running import at_terminal, bring, call, explained, page_of, why
 from tests.cli.transcripts import (
@@ -161,7 +162,7 @@ def test_very_long_keys_do_not_flood_the_page(into: Path, tmp_path: Path) -> Non
     bring(into, whole(tmp_path / "run.jsonl", record("attachments", key), report, state("messages")))
     for verb in ("why", "show", "log"):
         assert len(call("-l", into, verb, "run_odd").out) < 8000
-    assert explained(into, "run_odd")["checkpoints"][0]["reasons"][0]["keys"] == [key]
+    assert explained(into, "run_odd")["checkpoints"][0]["reasons"][0]["keys"] == [show_name(key)]
 
 
 def test_keys_that_are_numbers_find_their_records(into: Path, tmp_path: Path) -> None:
