@@ -7,6 +7,13 @@ from cli.page import Page, entries_of
 
 SHOWN = 10
 
+_HOW = {
+    "value": "",
+    "text": "(in a text)",
+    "unread": "(a line that could not be read: look at it)",
+    "digest": "(a digest of the whole line: a guess of it could be proved)",
+}
+
 
 def write_plan(
     page: Page, plan: Sequence[Erasing], named: Sequence[MentionTold], total: int, wanted: Wanted
@@ -33,11 +40,11 @@ def _write_run(page: Page, erasing: Erasing) -> None:
 
 
 def _write_mentions(page: Page, named: Sequence[MentionTold], total: int, wanted: Wanted) -> None:
-    what = repr(wanted.key) if wanted.key is not None else f"the stream {wanted.stream!r}"
-    page.line(f"Other entries name {what}, and are not erased:")
+    what = "what is erased" if wanted.stream is None else f"the stream {wanted.stream!r}"
+    what = repr(wanted.key) if wanted.key is not None else what
+    page.line(f"Other entries name {what}, or may, and are not erased:")
     for mention in named[:SHOWN]:
-        words = [mention.run_id, f"entry {mention.entry}", mention.type or "unread", mention.where]
-        how = " (in a text)" if mention.how == "text" else ""
-        page.line("  ".join(filter(None, words)) + how, indent=2, hang=4)
+        words = [mention.run_id, f"entry {mention.entry}", mention.type, mention.where, _HOW[mention.how]]
+        page.line("  ".join(filter(None, words)), indent=2, hang=4)
     if total > SHOWN:
         page.line(f"and {total - SHOWN} more; -o json lists up to {MENTIONS_TOLD}", indent=2)

@@ -1,20 +1,22 @@
 """What an erasure takes and what it leaves: chosen and told before anything is done, and then done."""
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from cli.decisions import decide_run, documents_of
-from ledger.core.entries import OBSERVER, Entry
+from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.json_reader import printable
 from ledger.core.mentions import KeyNamed
-from ledger.core.observations import EntriesErased, observation_type
+from ledger.core.observations import EntriesErased, LineCut, decode_observation, observation_type
 from ledger.errors import NotFoundError, UsageError
 from ledger.log.store import RunRow, Store
 from ledger.replay.erasing import Change, change_between, without_bodies
 from ledger.replay.replay import dialect_named, replay
+
+How: TypeAlias = Literal["value", "text", "unread", "digest"]
 
 MENTIONS_TOLD = 100
 ENTRIES_AT_ONCE = 10_000
@@ -38,13 +40,29 @@ class Wanted(NamedTuple):
 
 
 class MentionTold(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that is not erased, and names what is."""
+    """An entry that is not erased, and names what is, or may.
+
+    Attributes:
+        run_id: the run.
+        entry: its seq.
+        type: as it was read at append.
+        where: the path to it in the entry, '' where that is the whole of it.
+        how: as a value, or as a word in a text; ``unread`` is a line that could not be read, and so may hold
+            a record of the stream; ``digest`` is the unsalted digest of an over-long line that is erased.
+    """
 
     run_id: str
     entry: int
     type: str
     where: str
-    how: str
+    how: How
+
+
+class Chosen(NamedTuple):
+    """What of a run is asked for: the entries that have a body, and how many others were erased before."""
+
+    entries: list[int]
+    erased_before: int
 
 
 class Erasing(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,14 +95,21 @@ def read_ranges(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def choose(store: Store, run: RunRow, wanted: Wanted) -> list[int]:
-    """Return the entries of a run that are to be erased and still have a body, in order.
+def choose(store: Store, run: RunRow, wanted: Wanted) -> Chosen:
+    """Return the entries of a run that are to be erased, in order.
 
     Raises:
         NotFoundError: the run has no such entry.
         UsageError: entry 1 is asked for by its number.
     """
-    return [entry.seq for entry in _asked(store, run, wanted) if entry.body is not None]
+    entries: list[int] = []
+    erased = 0
+    for entry in _asked(store, run, wanted):
+        if entry.body is None:
+            erased += 1
+        else:
+            entries.append(entry.seq)
+    return Chosen(entries, erased)
 
 
 def _asked(store: Store, run: RunRow, wanted: Wanted) -> Iterator[Entry]:
@@ -128,21 +153,33 @@ def foresee(store: Store, run: RunRow, entries: list[int], ruleset: str | None) 
 
 
 def mentions(store: Store, run: RunRow, entries: list[int], wanted: Wanted) -> Iterator[MentionTold]:
-    """Yield the entries of a run that stay and name what is erased: its key, else its stream."""
-    if wanted.stream is None:
-        return
+    """Yield the entries of a run that stay and name what is erased, or may: its key, else its stream."""
     named = KeyNamed(wanted.key) if wanted.key is not None else None
-    stream = printable(wanted.stream)
     gone = frozenset(entries)
+    if named is None and wanted.stream is None:
+        yield from _digests(store, run, gone)
+        return
+    stream = printable(wanted.stream or "")
     for entry in store.entries(run.run_no, after=1):
         if entry.seq in gone or entry.body is None or entry.type == observation_type(EntriesErased):
             continue
-        if named is None:
-            if entry.stream == stream:
-                yield _told(run, entry, "stream", "value")
-        elif (mention := named.found_in(entry.body)) is not None:
-            yield _told(run, entry, mention.where, mention.how)
+        if named is not None:
+            if (mention := named.found_in(entry.body)) is not None:
+                yield _told(run, entry, mention.where, mention.how)
+        elif entry.stream == stream:
+            yield _told(run, entry, "stream", "value")
+        elif not entry.type and entry.origin == PROGRAM:
+            yield _told(run, entry, "", "unread")
+    yield from _digests(store, run, gone)
 
 
-def _told(run: RunRow, entry: Entry, where: str, how: str) -> MentionTold:
+def _digests(store: Store, run: RunRow, gone: Collection[int]) -> Iterator[MentionTold]:
+    """Yield the LINE_CUTs that hold a digest of what is erased, by which a guess of it could be proved."""
+    for _, entry in store.observations(observation_type(LineCut), run_no=run.run_no):
+        cut = decode_observation(entry.body) if entry.body is not None else None
+        if isinstance(cut, LineCut) and cut.seq in gone and entry.seq not in gone and cut.sha256:
+            yield _told(run, entry, "sha256", "digest")
+
+
+def _told(run: RunRow, entry: Entry, where: str, how: How) -> MentionTold:
     return MentionTold(run_id=run.run_id, entry=entry.seq, type=entry.type, where=where, how=how)

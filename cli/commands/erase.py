@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from cli.decisions import open_ledger
@@ -29,7 +30,7 @@ from cli.render import print_json, print_rows, print_text
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
 from ledger.core.mentions import KeyNamed, canonical_key
-from ledger.errors import NotFoundError, UnavailableError, UsageError
+from ledger.errors import DiffersError, NotFoundError, UnavailableError, UsageError
 from ledger.log.store import RunRow, Store
 from ledger.replay.replay import dialect_named
 
@@ -67,7 +68,13 @@ def erase(
         typer.Option("--reason", metavar="TEXT", help="Why; it is kept, so it must not say what is erased."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Also in a run that is not closed; this cuts its recorder off.")
+        bool,
+        typer.Option(
+            "--force", help="Also in a run that is not closed, or where it hides why a run was not a success."
+        ),
+    ] = False,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Only leave no bytes of what was erased before in the files.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     dry_run: Annotated[
@@ -75,29 +82,41 @@ def erase(
     ] = False,
 ) -> None:
     """Erase what lines of a run say, all or some: their bytes leave the ledger's files, their hashes stay."""
+    if finish:
+        _finish(common, is_alone=not (run or entries or stream or key or everywhere or dry_run))
+        return
     wanted = _wanted(run, entries, stream, key, everywhere=everywhere)
     why = _reason(reason, wanted, needed=not dry_run)
     with open_ledger(common, write=not dry_run, create=False) as store:
         asked = list(store.runs()) if everywhere else [find_run(store, run or "")]
-        plan, named, total = _plan(store, asked, wanted, common)
-        if not plan and not any(_has_erasures(store, one) for one in asked):
+        plan, named, total, erased_before = _plan(store, asked, wanted, common)
+        if not plan and not erased_before:
             raise NotFoundError(_nothing_there(wanted, run))
         if common.output is Output.TEXT:
-            page = common.page()
-            write_plan(page, plan, named, total, wanted)
+            write_plan(page := common.page(), plan, named, total, wanted)
             print_text(page.text())
         accounts: dict[int, list[int]] = {}
         if not dry_run:
-            _check_closed(store, plan, force=force)
-            _ask(plan, yes=yes)
+            _check_may(store, plan, force=force, yes=yes)
             accounts = {one.run.run_no: _erase(store, one, why) for one in plan}
         if common.output is not Output.TEXT:
-            rows = [_row(one, accounts.get(one.run.run_no, [])) for one in plan]
+            rows = [_row(one, accounts.get(one.run.run_no, []), is_done=not dry_run) for one in plan]
             _print_rows(rows, named, total, common)
         if not dry_run:
-            sys.stdout.flush()
-            store.scrub()
-            _say_done(plan)
+            _scrub(store, plan, total)
+
+
+def _finish(common: Common, *, is_alone: bool) -> None:
+    """Leave nothing of what was erased before in the files.
+
+    Raises:
+        UsageError: something is to be erased beside it.
+    """
+    if not is_alone:
+        raise UsageError("expected --finish alone, as it erases nothing more")
+    with open_ledger(common, write=True, create=False) as store:
+        store.scrub()
+    say("nothing of what was erased is left in the ledger's files")
 
 
 def _wanted(
@@ -138,16 +157,17 @@ def _reason(reason: str | None, wanted: Wanted, *, needed: bool) -> str:
 
 def _plan(
     store: Store, asked: Sequence[RunRow], wanted: Wanted, common: Common
-) -> tuple[list[Erasing], list[MentionTold], int]:
-    """Return what is to be erased run by run, the first mentions elsewhere, and how many there are."""
+) -> tuple[list[Erasing], list[MentionTold], int, int]:
+    """Return what is to be erased run by run, the first mentions and how many, and what was erased before."""
     plan: list[Erasing] = []
     named: list[MentionTold] = []
-    total = done = 0
+    total = done = erased_before = 0
     sizes = [store.size(run.run_no) for run in asked]
     with progress_bar(sum(sizes), color=common.color, counts_entries=True) as advance:
         for run, size in zip(asked, sizes, strict=True):
             advance(run.run_id, done)
-            entries = choose(store, run, wanted)
+            entries, erased = choose(store, run, wanted)
+            erased_before += erased
             if entries:
                 plan.append(foresee(store, run, entries, common.ruleset))
             for mention in mentions(store, run, entries, wanted):
@@ -155,11 +175,7 @@ def _plan(
                 if len(named) < MENTIONS_TOLD:
                     named.append(mention)
             done += size
-    return plan, named, total
-
-
-def _has_erasures(store: Store, run: RunRow) -> bool:
-    return next(store.erasures(run.run_no), None) is not None
+    return plan, named, total, erased_before
 
 
 def _nothing_there(wanted: Wanted, run: str | None) -> str:
@@ -168,10 +184,23 @@ def _nothing_there(wanted: Wanted, run: str | None) -> str:
         what = f"a record of the stream {wanted.stream!r}"
         what += f" with the key {wanted.key!r}" if wanted.key is not None else ""
     where = "in any run" if run is None else f"in the run {run!r}"
-    return f"expected {what} {where}, found none; `runledger log RUN` lists the entries"
+    if wanted.key is None:
+        return f"expected {what} {where}, found none; `runledger log RUN` lists the entries"
+    return (
+        f"expected {what} {where}, found none; one that was erased before has no key any more, and "
+        "`runledger erase --finish` makes sure of its bytes"
+    )
 
 
-def _check_closed(store: Store, plan: Sequence[Erasing], *, force: bool) -> None:
+def _check_may(store: Store, plan: Sequence[Erasing], *, force: bool, yes: bool) -> None:
+    """Refuse what only force does, and ask."""
+    if not force:
+        _check_closed(store, plan)
+        _check_hides_nothing(plan)
+    _ask(plan, yes=yes)
+
+
+def _check_closed(store: Store, plan: Sequence[Erasing]) -> None:
     """Refuse to write behind the last entry of a run that somebody may be recording.
 
     Raises:
@@ -179,11 +208,26 @@ def _check_closed(store: Store, plan: Sequence[Erasing], *, force: bool) -> None
     """
     from ledger.log.remarks import is_closed
 
-    still = [one.run.run_id for one in plan if not force and not is_closed(store, one.run.run_no)]
+    still = [one.run.run_id for one in plan if not is_closed(store, one.run.run_no)]
     if still:
         raise UnavailableError(
             f"expected runs that are closed, found {some_of(still[:SHOWN], len(still))} open: erasing would "
             "cut a recorder off; wait, or use --force if there is none"
+        )
+
+
+def _check_hides_nothing(plan: Sequence[Erasing]) -> None:
+    """Refuse to turn a decision round: what an erased line broke cannot be seen once it is erased.
+
+    Raises:
+        DiffersError: a run or a checkpoint would be decided otherwise, and not only left open.
+    """
+    turned = [one.run.run_id for one in plan if one.change.hides]
+    if turned:
+        raise DiffersError(
+            f"expected decisions that stay or are left open, found {some_of(turned[:SHOWN], len(turned))} "
+            "decided otherwise without these entries, which hides why; note it first with `runledger note`, "
+            "and use --force if they must go"
         )
 
 
@@ -219,16 +263,17 @@ def _erase(store: Store, erasing: Erasing, reason: str) -> list[int]:
     return accounts
 
 
-def _row(erasing: Erasing, accounts: list[int]) -> dict[str, Any]:
+def _row(erasing: Erasing, accounts: list[int], *, is_done: bool) -> dict[str, Any]:
     change = erasing.change
     return {
         "run_id": erasing.run.run_id,
+        "done": is_done,
         "erased": len(erasing.entries),
         "entries": erasing.entries,
         "account": accounts,
         "status_before": change.status_before,
         "status_after": change.status_after,
-        "checkpoints": change.checkpoints,
+        "checkpoints": [msgspec.structs.asdict(one) for one in change.checkpoints],
     }
 
 
@@ -237,11 +282,18 @@ def _print_rows(
 ) -> None:
     if common.output is Output.JSON:
         print_json({"runs": list(rows), "named_by": named, "named_by_total": total})
-    else:
-        print_rows(rows, COLUMNS, common)
+        return
+    print_rows(rows, COLUMNS, common)
+    if total:
+        entries = count_of(total, "other entry names", "other entries name")
+        say(f"{entries} what is erased, and stays; -o json lists the first {MENTIONS_TOLD}")
 
 
-def _say_done(plan: Sequence[Erasing]) -> None:
+def _scrub(store: Store, plan: Sequence[Erasing], total: int) -> None:
+    """Leave nothing in the files, and say so; what was erased is told before, as this may fail."""
+    sys.stdout.flush()
+    store.scrub()
     count = sum(len(one.entries) for one in plan)
     done = f"erased {count_of(count, 'entry', 'entries')}" if count else "nothing more to erase"
-    say(f"{done}; nothing of what was erased is left in the ledger's files")
+    still = f"; {count_of(total, 'entry that names it stays', 'entries that name it stay')}" if total else ""
+    say(f"{done}; nothing of the erased entries is left in the ledger's files{still}")

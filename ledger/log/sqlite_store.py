@@ -345,11 +345,11 @@ def _unscrubbed(path: str, error: sqlite3.OperationalError) -> LedgerError:
     if primary_code(error) in BUSY:
         return BusyError(
             f"{path}: {gone} {Path(path).name}-wal and in free space of the file, as another process has "
-            "the ledger open; end it, and run the same erase again"
+            "the ledger open; end it, and run `runledger erase --finish`"
         )
     return DiskError(
         f"{path}: {gone} free space of the file, as it could not be rewritten ({error}); "
-        "make room for a copy of it, also where temporary files go, and run the same erase again"
+        "make room for a copy of it, also where temporary files go, and run `runledger erase --finish`"
     )
 
 

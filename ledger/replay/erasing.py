@@ -35,6 +35,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         same = all(one.before == one.after for one in self.checkpoints)
         return same and self.status_before == self.status_after
 
+    @property
+    def hides(self) -> bool:
+        """Whether something is decided otherwise for certain: what decided it is gone, and nothing shows."""
+        status = self.status_before != self.status_after and self.status_after != "indeterminate"
+        return status or any(one.after not in (one.before, "indeterminate") for one in self.checkpoints)
+
 
 def without_bodies(entries: Iterable[Entry], seqs: Collection[int]) -> Iterator[Entry]:
     """Yield entries as they are once some of them are erased."""

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.log import transactions
 from tests.cli.running import Done, at_terminal, bring, call
-from tests.cli.transcripts import coverage, gap, record, state, whole
+from tests.cli.transcripts import coverage, gap, raw, record, said, start, state, whole, write
 
 RUN = "run_odd"
 SECRET = "Ada's address is 12 Example Row"
@@ -249,18 +249,72 @@ def test_a_dry_run_tells_the_same_and_does_nothing(odd: Path) -> None:
     assert dry.status == 0
     assert odd.read_bytes() == before
     done = erase(odd, *words, *WHY, "--yes", "-o", "json")
-    without: list[Any] = [{**row, "account": []} for row in done.json["runs"]]
+    without: list[Any] = [{**row, "account": [], "done": False} for row in done.json["runs"]]
     assert {**done.json, "runs": without} == dry.json
 
 
 def test_the_same_erase_again_changes_nothing(odd: Path) -> None:
+    for words in ((RUN, "--entries", "3-5", *WHY, "--yes"), (RUN, "--stream", "messages", *WHY, "--yes")):
+        assert erase(odd, *words).status == 0
+        size = len(bodies(odd))
+        again = erase(odd, *words)
+        assert again.status == 0
+        assert "nothing more to erase" in again.err
+        assert len(bodies(odd)) == size
+
+
+def test_a_key_that_no_record_has_is_not_found_whatever_was_erased_before(odd: Path) -> None:
     words = (RUN, "--stream", "messages", "--key", "m1", *WHY, "--yes")
-    erase(odd, *words)
-    size = len(bodies(odd))
+    assert erase(odd, *words).status == 0
     again = erase(odd, *words)
-    assert again.status == 0
-    assert "nothing more to erase" in again.err
-    assert len(bodies(odd)) == size
+    assert (again.status, "erase --finish" in again.err) == (4, True)
+    assert erase(odd, "--everywhere", "--stream", "mesages", "--key", "m2", *WHY, "--yes").status == 4
+    assert erase(odd, RUN, "--stream", "nothing", *WHY, "--yes").status == 4
+
+
+def test_finishing_takes_nothing_beside_it(odd: Path) -> None:
+    assert erase(odd, "--finish").status == 0
+    assert erase(odd, RUN, "--finish").status == 2
+    assert erase(odd, "--finish", "--dry-run").status == 2
+
+
+def test_a_line_that_broke_the_run_is_erased_only_by_force(into: Path, tmp_path: Path) -> None:
+    lines = (record("messages", "m1"), {"type": "PROGRESS", "message": ""}, state("contacts"))
+    bring(into, whole(tmp_path / "odd.jsonl", *lines))
+    (bad,) = entries(into, "PROGRESS")
+    words = (RUN, "--entries", str(bad), *WHY, "--yes")
+    refused = erase(into, *words)
+    assert refused.status == 1
+    assert "decided otherwise without these entries" in refused.err
+    assert "the run: failed becomes succeeded" in refused.out
+    assert bodies(into)[bad] is not None
+    assert erase(into, *words, "--force").status == 0
+    assert bodies(into)[bad] is None
+
+
+def test_lines_that_could_not_be_read_are_told_when_a_stream_is_erased(into: Path, tmp_path: Path) -> None:
+    torn = raw(b'{"type":"RECORD","stream":"messages","key":"m9","data":{"text":"' + SECRET.encode())
+    path = write(tmp_path / "odd.jsonl", *start(), *said(record("messages", "m1")), *torn)
+    bring(into, path)
+    done = erase(into, RUN, "--stream", "messages", *WHY, "--yes", "--force", "-o", "json")
+    assert [(one["entry"], one["how"]) for one in done.json["named_by"]] == [(4, "unread")]
+
+
+def test_the_digest_of_a_cut_line_is_told(into: Path, tmp_path: Path) -> None:
+    lines = (record("messages", "m1", text="x" * 6000), record("messages", "m2"))
+    path = whole(tmp_path / "odd.jsonl", *lines)
+    assert call("-l", into, "import", path, "--max-line", "4096").status == 0
+    (cut,) = entries(into, "LINE_CUT")
+    done = erase(into, RUN, "--entries", "3", *WHY, "--yes", "--force", "-o", "json")
+    assert [(one["entry"], one["how"]) for one in done.json["named_by"]] == [(cut, "digest")]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_say_that_other_entries_name_the_key(odd: Path, form: str) -> None:
+    words = (RUN, "--stream", "messages", "--key", "m1", "--dry-run", "-o", form)
+    done = erase(odd, *words)
+    assert "3 other entries name what is erased" in done.err
+    assert "CheckpointChange" not in done.out
 
 
 @pytest.mark.parametrize(
@@ -320,7 +374,7 @@ def test_at_a_terminal_it_asks_first_and_the_default_is_no(odd: Path) -> None:
     assert bodies(odd)[3] is None
 
 
-def test_a_reader_that_stays_makes_it_end_in_five_and_the_same_erase_finishes(
+def test_a_reader_that_stays_makes_it_end_in_five_and_it_can_be_finished_later(
     odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transactions, "BUSY_SECONDS", 0.1)
@@ -331,7 +385,6 @@ def test_a_reader_that_stays_makes_it_end_in_five_and_the_same_erase_finishes(
         held = erase(odd, *words)
         assert SECRET.encode() in everything(odd)
     assert held.status == 5
-    assert "run the same erase again" in held.err
-    again = erase(odd, *words)
-    assert again.status == 0
+    assert "erase --finish" in held.err
+    assert erase(odd, "--finish").status == 0
     assert SECRET.encode() not in everything(odd)

@@ -109,7 +109,7 @@ def test_a_writer_that_stays_is_waited_for_and_then_told_of(
         store.erase(1, [2], account(3, [2]))
         with closing(sqlite3.connect(path, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
-            with pytest.raises(BusyError, match="run the same erase again"):
+            with pytest.raises(BusyError, match="erase --finish"):
                 store.scrub()
         store.scrub()
         assert not found_in_files(tmp_path)
@@ -207,7 +207,7 @@ def test_no_room_to_write_the_file_anew_is_told_and_loses_nothing(tmp_path: Path
         preexec_fn=cramp,
     )
     assert "make room" in done.stdout
-    assert "run the same erase again" in done.stdout
+    assert "erase --finish" in done.stdout
     with SqliteStore.open(path, create=False) as store:
         store.scrub()
         assert [store.size(number) for number in sizes] == [

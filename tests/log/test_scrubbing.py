@@ -99,7 +99,7 @@ def test_a_reader_that_stays_keeps_the_bytes_and_the_error_says_where(
         store.erase(1, [2], account(sizes[1] + 1, [2]))
         with pytest.raises(BusyError, match=r"ledger\.db-wal") as told:
             store.scrub()
-        assert "run the same erase again" in str(told.value)
+        assert "erase --finish" in str(told.value)
         assert (1, 2) in found_in_files(tmp_path)
         reader.execute("COMMIT")
     assert next(iter(store.entries(1, after=1, through=2))).body is None
