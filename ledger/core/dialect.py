@@ -13,6 +13,9 @@ from ledger.core.entries import Entry, Origin
 from ledger.core.observations import Trigger
 from ledger.core.wording import Catalogue
 
+SIGN_LIMIT = 64
+"""Bytes that a sign of a secret has at most, so that it is found across the seam of two parts of a line."""
+
 
 class Label(NamedTuple):
     """The type and the stream of a line, '' where they cannot be read; always printable."""
@@ -71,6 +74,17 @@ class LineReader(Protocol):
 
     def redact(self, origin: Origin, line: bytes) -> bytes:
         """Return the line without its secrets; total, and idempotent."""
+        ...
+
+    def may_hold_secret(self, part: bytes) -> bool:
+        """Tell whether a part of a line, of whichever origin, has a sign of a secret in the whole; total.
+
+        A line of the program from which ``redact`` takes anything has one, of at most ``SIGN_LIMIT`` bytes.
+        """
+        ...
+
+    def mark(self, length: int) -> bytes:
+        """Return what stands in place of a whole line of so many bytes; ``redact`` leaves it as it is."""
         ...
 
     def label(self, origin: Origin, line: bytes) -> Label:

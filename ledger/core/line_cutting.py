@@ -1,24 +1,29 @@
 """Bytes cut into lines, with a bound on what is held of one: the one place for the rule about long lines.
 
 Pure: whoever reads a pipe or a file pushes what it read, and takes lines. Of a line longer than the limit the
-head is kept, its first ``limit`` bytes, and its length and digest are those of the whole; the rest is hashed
-and let go. In the log the head is the body of the line's entry, and LINE_CUT names it. Invariant: what is
-held is the limit and one push, however long a line is.
+head is kept, its first ``limit`` bytes, and its length and digest are those of the whole; the rest is hashed,
+searched for signs of a secret, and let go. In the log the head is the body of the line's entry, and LINE_CUT
+names it. Invariant: what is held is the limit and one push, however long a line is.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 
 import msgspec
 
-from ledger.core.dialect import LineReader
-from ledger.core.entries import Origin
+from ledger.core.dialect import SIGN_LIMIT, LineReader
+from ledger.core.entries import RUNTIME, Origin
 
 LINE_LIMIT = 16 * 1024 * 1024
 """Bytes of the longest wire line that is kept whole, unless the user says otherwise."""
 
-_TAIL = 1024
+Search = Callable[[bytes], bool]
+"""Tells whether a part of a line has a sign of a secret; see ``LineReader.may_hold_secret``."""
+
+
+def _everything(_: bytes) -> bool:
+    return True
 
 
 class CutLine(msgspec.Struct, frozen=True, gc=False):
@@ -26,39 +31,37 @@ class CutLine(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         head: its first bytes, as many as the limit allows.
-        tail: its last bytes, a few at most, none of which are in the head.
         length: bytes of the whole line.
         sha256: hex digest of the whole line.
+        is_suspect: whether a sign of a secret stands anywhere in the whole line.
     """
 
     head: bytes
-    tail: bytes
     length: int
     sha256: str
+    is_suspect: bool
 
 
-def cut_line(raw: bytes, limit: int) -> CutLine | None:
-    """Cut a line that is held whole; None where it is not too long."""
+def cut_line(raw: bytes, limit: int, search: Search = _everything) -> CutLine | None:
+    """Cut a line that is held whole; None where it is not too long. Without a search it is suspect."""
     if len(raw) <= limit:
         return None
-    tail = raw[max(limit, len(raw) - _TAIL) :]
-    return CutLine(raw[:limit], tail, len(raw), hashlib.sha256(raw).hexdigest())
+    return CutLine(raw[:limit], len(raw), hashlib.sha256(raw).hexdigest(), search(raw))
 
 
 def redact_cut(dialect: LineReader, origin: Origin, line: CutLine) -> tuple[bytes, str]:
     """Return the body that may be stored of a cut line, and its digest.
 
-    What a line is may stand at its end, so the head is also shown to the dialect with the tail behind it.
-    Where the dialect sees a secret, the digest is left empty: guesses could be tried against it.
+    What a line is may stand anywhere in it, so where the dialect sees no secret in the head, a sign in what
+    was let go is enough to keep nothing of the head. The digest is then left empty: guesses could be tried
+    against it. It is left empty for the runtime too, any line of which may be an answer.
     """
     body = dialect.redact(origin, line.head)
     if body != line.head:
         return body, ""
-    ends = line.head + line.tail
-    redacted = dialect.redact(origin, ends)
-    if redacted != ends:
-        return dialect.redact(origin, redacted[: len(line.head)]), ""
-    return line.head, line.sha256
+    if line.is_suspect:
+        return dialect.mark(line.length), ""
+    return line.head, "" if origin == RUNTIME else line.sha256
 
 
 class LineCutter:
@@ -69,12 +72,15 @@ class LineCutter:
         pending: bytes of the line under way.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, search: Search = _everything) -> None:
+        """Begin between two lines; without a search every line that is cut is suspect."""
         self.limit = limit
+        self._search = search
         self.pending = 0
         self._head = BytesIO()  # its value is taken without a copy
         self._hash: hashlib._Hash | None = None
-        self._tail = b""
+        self._is_suspect = False
+        self._seam = b""
 
     def push(self, data: bytes) -> Iterator[bytes | CutLine]:
         """Take some bytes, and yield the lines that end in them, without their LF; take all of them."""
@@ -100,13 +106,21 @@ class LineCutter:
         if self.pending > self.limit:
             if self._hash is None:
                 self._hash = hashlib.sha256(self._head.getbuffer())
+                self._look_into(self._head.getvalue())
                 part = part[room:]
             self._hash.update(part)
-            self._tail = (self._tail + part[-_TAIL:])[-_TAIL:]
+            self._look_into(part)
+
+    def _look_into(self, part: bytes) -> None:
+        """Search the next part of a line that is cut; a sign may lie across the seam of two parts."""
+        if not self._is_suspect:
+            self._is_suspect = self._search(self._seam + part[:SIGN_LIMIT]) or self._search(part)
+            self._seam = (self._seam + part[-SIGN_LIMIT:])[-SIGN_LIMIT:]
 
     def _take(self) -> bytes | CutLine:
         line: bytes | CutLine = self._head.getvalue()
         if self._hash is not None:
-            line = CutLine(self._head.getvalue(), self._tail, self.pending, self._hash.hexdigest())
-        self.pending, self._head, self._hash, self._tail = 0, BytesIO(), None, b""
+            line = CutLine(self._head.getvalue(), self.pending, self._hash.hexdigest(), self._is_suspect)
+        self.pending, self._head, self._hash = 0, BytesIO(), None
+        self._is_suspect, self._seam = False, b""
         return line

@@ -115,7 +115,8 @@ def read_transcript(
         found = survey(source, dialects, reading)
 
         def own() -> OwnEntries:
-            lines, dialect = read_again(source, found, reading), dialects[found.header.dialect]
+            dialect = dialects[found.header.dialect]
+            lines = read_again(source, found, reading, dialect)
             return OwnEntries(found.opening, lines, dialect, cuts_last=found.capture is None)
 
         with naming(source.name):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ledger.core.entries import OBSERVER
-from ledger.core.line_cutting import CutLine, LineCutter
+from ledger.core.line_cutting import CutLine, LineCutter, Search
 from ledger.exchange.transcript import TranscriptLine, parse_line
 
 _PIECE = 1024 * 1024
@@ -46,20 +46,21 @@ _TEXT = msgspec.json.Decoder(str)
 _ENCODER = msgspec.json.Encoder()
 
 
-def parse_long_line(raw: bytes, number: int, limit: int) -> TranscriptLine:
+def parse_long_line(raw: bytes, number: int, limit: int, search: Search) -> TranscriptLine:
     """Read a line, and cut its wire line to the limit where it can be taken out in pieces.
 
     Args:
         raw: the line of the file, without its LF.
         number: its 1-based number in the file, for errors.
         limit: bytes of the longest wire line that is kept whole.
+        search: tells a sign of a secret in a part of a line that is cut.
 
     Raises:
         TranscriptError: it is no line of a transcript.
     """
     try:
         long = _LONG.decode(raw)
-        wire = _cut(long, limit)
+        wire = _cut(long, limit, search)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, _NotSo):
         return parse_line(raw, number)
     rest = msgspec.structs.replace(long, **{name: _EMPTY for name in ("line", "b64") if _is_text(long, name)})
@@ -76,8 +77,8 @@ def _is_text(long: _LongLine, name: str) -> bool:
     return isinstance(member, msgspec.Raw) and bytes(memoryview(member)[:1]) == b'"'
 
 
-def _cut(long: _LongLine, limit: int) -> bytes | CutLine:
-    cutter = LineCutter(limit)
+def _cut(long: _LongLine, limit: int, search: Search) -> bytes | CutLine:
+    cutter = LineCutter(limit, search)
     if _is_text(long, "line") == _is_text(long, "b64"):
         raise _NotSo
     pieces = _pieces_of_text(long.line) if _is_text(long, "line") else _pieces_of_base64(long.b64)

@@ -14,7 +14,7 @@ import msgspec
 from ledger.core.dialect import WireDialect
 from ledger.core.entries import OBSERVER, Entry
 from ledger.core.json_reader import Malformed, read_json
-from ledger.core.line_cutting import LINE_LIMIT, LineCutter, cut_line
+from ledger.core.line_cutting import LINE_LIMIT, LineCutter, Search, cut_line
 from ledger.core.observations import RunOpened, observation_type
 from ledger.errors import TranscriptError, UsageError
 from ledger.exchange.captures import (
@@ -108,7 +108,9 @@ def survey(source: Source, dialects: Mapping[str, WireDialect], reading: Reading
         return _survey_transcript(source, dialects, reading)
 
 
-def read_again(source: Source, found: Survey, reading: Reading) -> Iterator[TranscriptLine]:
+def read_again(
+    source: Source, found: Survey, reading: Reading, dialect: WireDialect
+) -> Iterator[TranscriptLine]:
     """Read the lines that the first reading let through, and no byte that came after them.
 
     Raises:
@@ -117,9 +119,9 @@ def read_again(source: Source, found: Survey, reading: Reading) -> Iterator[Tran
     progress = reading.progress
     tell = None if progress is None else lambda read: progress(found.read + read)
     if found.capture is None:
-        yield from _transcript_again(source, found, reading.max_line, tell)
+        yield from _transcript_again(source, found, _Reader(reading.max_line, dialect.may_hold_secret), tell)
     else:
-        yield from _capture_again(source, found, reading, tell)
+        yield from _capture_again(source, found, reading, dialect.may_hold_secret, tell)
 
 
 @contextmanager
@@ -153,7 +155,8 @@ def _survey_transcript(source: Source, dialects: Mapping[str, WireDialect], read
     header = parse_header(first.raw, first.number)
     dialect = _dialect(header, dialects, first.number)
     opened, body = read_opening(header, dialect, line_number=first.number)
-    checked = _check(lines, _Checked(first.end), source.name, reading)
+    reader = _Reader(reading.max_line, dialect.may_hold_secret)
+    checked = _check(lines, _Checked(first.end), source.name, reading, reader)
     opening = _opening_entry(header, opened, body, checked.first_at)
     return Survey(
         header=header,
@@ -168,11 +171,13 @@ def _survey_transcript(source: Source, dialects: Mapping[str, WireDialect], read
     )
 
 
-def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: Reading) -> _Checked:
+def _check(
+    lines: Iterator[SourceLine], checked: _Checked, name: str, reading: Reading, read: "_Reader"
+) -> _Checked:
     told = ErasuresSeen()
     try:
         for seq, source in enumerate(lines, start=2):
-            line = _read(source, reading.max_line)
+            line = read(source)
             if line is None:
                 checked.torn = source.number
             else:
@@ -193,16 +198,34 @@ def _check(lines: Iterator[SourceLine], checked: _Checked, name: str, reading: R
     return checked
 
 
-def _read(source: SourceLine, max_line: int) -> TranscriptLine | None:
-    """Read a line; None where it is the torn end of the file."""
-    try:
-        if len(source.raw) > max_line:
-            return _cut(parse_long_line(source.raw, source.number, max_line), max_line)
-        return parse_line(source.raw, source.number)
-    except TranscriptError:
-        if source.terminated or not isinstance(read_json(source.raw), Malformed):
-            raise
-        return None
+class _Reader(NamedTuple):
+    """Reads lines of a transcript.
+
+    Attributes:
+        limit: bytes of the longest wire line that is kept whole.
+        search: tells a sign of a secret in a part of a line that is cut.
+    """
+
+    limit: int
+    search: Search
+
+    def __call__(self, source: SourceLine) -> TranscriptLine | None:
+        """Read a line; None where it is the torn end of the file."""
+        try:
+            if len(source.raw) > self.limit:
+                return self._cut(parse_long_line(source.raw, source.number, self.limit, self.search))
+            return parse_line(source.raw, source.number)
+        except TranscriptError:
+            if source.terminated or not isinstance(read_json(source.raw), Malformed):
+                raise
+            return None
+
+    def _cut(self, line: TranscriptLine) -> TranscriptLine:
+        """Cut a line that was too odd to be cut while it was read."""
+        if line.origin == OBSERVER or len(line.body) <= self.limit:
+            return line
+        cut = cut_line(line.body, self.limit, self.search)
+        return line if cut is None else msgspec.structs.replace(line, body=cut.head, cut=cut)
 
 
 def _dialect(header: Header, dialects: Mapping[str, WireDialect], number: int) -> WireDialect:
@@ -217,30 +240,22 @@ def _dialect(header: Header, dialects: Mapping[str, WireDialect], number: int) -
 
 
 def _transcript_again(
-    source: Source, found: Survey, max_line: int, progress: Progress | None
+    source: Source, found: Survey, reader: _Reader, progress: Progress | None
 ) -> Iterator[TranscriptLine]:
     end = 0
 
     def to_line(read: SourceLine) -> TranscriptLine:
         nonlocal end
         end = read.end
-        line = _read(read, max_line)
+        line = reader(read)
         return TranscriptLine(0, OBSERVER, "", read.raw) if line is None else line
 
-    lines = read_transcript_lines(source, max_line, through=found.through, progress=progress)
+    lines = read_transcript_lines(source, reader.limit, through=found.through, progress=progress)
     header = next(lines, None)
     end = header.end if header is not None else 0
     yield from map(to_line, lines)
     if end != found.through:
         raise _changed(end, found.through)
-
-
-def _cut(line: TranscriptLine, max_line: int) -> TranscriptLine:
-    """Cut a line that was too odd to be cut while it was read."""
-    if line.origin == OBSERVER or len(line.body) <= max_line:
-        return line
-    cut = cut_line(line.body, max_line)
-    return line if cut is None else msgspec.structs.replace(line, body=cut.head, cut=cut)
 
 
 # ---- captures ---------------------------------------------------------------------------------------------
@@ -274,13 +289,13 @@ def _survey_capture(source: Source, name: str, dialect: WireDialect, reading: Re
 
 
 def _capture_again(
-    source: Source, found: Survey, reading: Reading, progress: Progress | None
+    source: Source, found: Survey, reading: Reading, search: Search, progress: Progress | None
 ) -> Iterator[TranscriptLine]:
     start = (reading.known or Known()).start
     if start is not None:
         yield start_line(start)
     digest = Digest()
-    cutter = LineCutter(reading.max_line)
+    cutter = LineCutter(reading.max_line, search)
     lines: Iterator[RawLine] = read_lines(
         source, cutter, through=found.through, progress=progress, taken=digest
     )

@@ -127,7 +127,7 @@ class RunRecorder:
         """
         if b"\n" in raw:
             raise ValueError("expected one line without its LF, found an LF in it")
-        cut = cut_line(raw, self._line_limit)
+        cut = cut_line(raw, self._line_limit, self._dialect.may_hold_secret)
         if cut is not None:
             return self.cut_line(at, origin, session, cut)
         if origin == OBSERVER:

@@ -25,6 +25,12 @@ class ScriptedDialect:
     def redact(self, origin: Origin, line: bytes) -> bytes:
         return line.replace(b"SECRET", b"[redacted]")
 
+    def may_hold_secret(self, part: bytes) -> bool:
+        return b"SECRET" in part
+
+    def mark(self, length: int) -> bytes:
+        return b"[%d bytes redacted]" % length
+
     def label(self, origin: Origin, line: bytes) -> Label:
         try:
             message = msgspec.json.decode(line, type=_Message)

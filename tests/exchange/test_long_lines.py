@@ -21,7 +21,7 @@ from ledger.exchange.long_lines import parse_long_line
 from ledger.exchange.transcript import TranscriptLine, parse_line
 from ledger.log.memory_store import MemoryStore
 from ledger.log.store import Store
-from tests.exchange.scripted_dialect import DIALECTS
+from tests.exchange.scripted_dialect import DIALECTS, ScriptedDialect
 
 LIMIT = 40
 HEADER: dict[str, Any] = {
@@ -83,13 +83,13 @@ def read(raw: bytes) -> TranscriptLine | str:
         line = parse_line(raw, 7)
     except TranscriptError as error:
         return str(error)
-    cut = cut_line(line.body, LIMIT) if line.origin != "observer" else None
+    cut = cut_line(line.body, LIMIT, ScriptedDialect().may_hold_secret) if line.origin != "observer" else None
     return line if cut is None else msgspec.structs.replace(line, body=cut.head, cut=cut)
 
 
 def read_long(raw: bytes) -> TranscriptLine | str:
     try:
-        return parse_long_line(raw, 7, LIMIT)
+        return parse_long_line(raw, 7, LIMIT, ScriptedDialect().may_hold_secret)
     except TranscriptError as error:
         return str(error)
 

@@ -34,6 +34,12 @@ class ScriptedDialect:
     def redact(self, origin: Origin, line: bytes) -> bytes:
         return line.replace(b"SECRET", b"[redacted]")
 
+    def may_hold_secret(self, part: bytes) -> bool:
+        return b"SECRET" in part
+
+    def mark(self, length: int) -> bytes:
+        return b"[%d bytes redacted]" % length
+
     def label(self, origin: Origin, line: bytes) -> Label:
         words = line.decode("ascii", "replace").split(" ")
         return Label(words[0], words[1]) if len(words) > 1 else Label("", "")

@@ -145,7 +145,7 @@ def test_of_a_line_that_is_too_long_the_head_is_kept_and_told(store: FailingStor
     line = b"RECORD messages 12345"
     entry = recorder.line(1_001, PROGRAM, "s1", line)
     recorder.line(1_002, PROGRAM, "s1", line[:20])
-    recorder.cut_line(1_003, RUNTIME, "", CutLine(b"RECORD a SECRET", b"", 10**9, "ab"))
+    recorder.cut_line(1_003, RUNTIME, "", CutLine(b"RECORD a SECRET", 10**9, "ab", True))
     recorder.flush()
     head, told, _, secret, told_of_secret = store.entries(1, after=1)
     assert entry == head
@@ -156,7 +156,7 @@ def test_of_a_line_that_is_too_long_the_head_is_kept_and_told(store: FailingStor
     assert secret.body == b"RECORD a [redacted]"
     assert decode_observation(told_of_secret.body or b"") == LineCut(seq=5, length=10**9, sha256="")
     with pytest.raises(ValueError, match="observe"):
-        recorder.cut_line(0, OBSERVER, "", CutLine(b"", b"", 1, ""))
+        recorder.cut_line(0, OBSERVER, "", CutLine(b"", 1, "", True))
 
 
 def test_a_head_is_never_kept_without_the_word_that_it_is_one(

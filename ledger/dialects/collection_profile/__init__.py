@@ -50,6 +50,14 @@ class CollectionProfile:
         """Return the line without its secrets."""
         return redaction.redact(origin, line)
 
+    def may_hold_secret(self, part: bytes) -> bool:
+        """Tell whether a part of a line has a sign that the whole may hold a secret."""
+        return redaction.may_hold_secret(part)
+
+    def mark(self, length: int) -> bytes:
+        """Return what stands in place of a whole line of so many bytes."""
+        return redaction.mark(length)
+
     def label(self, origin: Origin, line: bytes) -> Label:
         """Read the type and stream of a line, '' where they cannot be read."""
         return label_line(line)

@@ -24,6 +24,8 @@ _START = "START"
 _OPEN_MEMBERS = ("type", "request_id", "status")
 # A program's line is worth reading when it spells one of the two types, or may spell one in escapes.
 _SUSPECT = re.compile(rb'INTERACTION_RESPONSE|START\\*"|\\u00[45][0-9a-fA-F]')
+# The same, of a part of a line; bounded, where what follows START may be any number of backslashes.
+_SIGN = re.compile(rb'INTERACTION_RESPONSE|START["\\]|\\u00[45][0-9a-fA-F]')
 _ESCAPE = re.compile(rb"\\u00([0-7][0-9a-fA-F])")
 _QUOTED_START = re.compile(r'START\\+"')
 _TEXT_ESCAPE = re.compile(r"\\+u00([0-7][0-9a-fA-F])")
@@ -50,10 +52,23 @@ def redact(origin: Origin, line: bytes) -> bytes:
     return _apply(text, sorted(_secrets(text, is_runtime=origin == RUNTIME))).encode("utf-8")
 
 
+def may_hold_secret(part: bytes) -> bool:
+    """Tell whether a part of a program's line has a sign without which :func:`redact` takes nothing out."""
+    return _is_worth_it(part) and _SIGN.search(part) is not None
+
+
+def mark(length: int) -> bytes:
+    """Return what stands in place of a whole line, whose type is not known."""
+    return b'{"redacted":{"length":%d}}' % length
+
+
 def _is_suspect(line: bytes) -> bool:
-    """Tell what ``_SUSPECT`` finds; three searches for plain bytes first, at half of its price."""
-    is_worth_it = line.find(b"START") >= 0 or line.find(_ANSWER_BYTES) >= 0 or line.find(b"\\u00") >= 0
-    return is_worth_it and _SUSPECT.search(line) is not None
+    return _is_worth_it(line) and _SUSPECT.search(line) is not None
+
+
+def _is_worth_it(line: bytes) -> bool:
+    """Tell whether a regular expression may find anything: three plain searches, at half of its price."""
+    return line.find(b"START") >= 0 or line.find(_ANSWER_BYTES) >= 0 or line.find(b"\\u00") >= 0
 
 
 def _replace_unreadable(origin: Origin, line: bytes) -> bytes:
