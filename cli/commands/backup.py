@@ -10,6 +10,7 @@ from cli.options import Common
 from cli.progress import progress_bar
 from cli.render import print_rows
 from ledger.core.json_reader import printable
+from ledger.errors import UsageError
 
 EXAMPLES = """Examples:
 
@@ -27,6 +28,9 @@ def backup(
 ) -> None:
     """Copy the ledger as it stands to one file, also while others write to it."""
     from ledger.log.backup import back_up
+
+    if str(dest) == "-":
+        raise UsageError("expected a file for the copy, found -: a ledger cannot be written to stdout")
 
     size = common.ledger.stat().st_size if common.ledger.is_file() else 0
     with progress_bar(size, color=common.color) as advance:

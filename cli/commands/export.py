@@ -11,8 +11,10 @@ import typer
 
 from cli.decisions import open_ledger
 from cli.exits import say
-from cli.options import Common
+from cli.options import Common, Output
+from cli.render import Row, print_rows
 from cli.run_names import find_run
+from ledger.core.json_reader import printable
 from ledger.errors import DiskError, UsageError
 from ledger.log.store import RunRow, Store
 
@@ -22,6 +24,7 @@ EXAMPLES = """Examples:
 
   runledger export run_1 run_2 transcripts/"""
 
+COLUMNS = ("run_id", "entries", "file")
 FILE_ENDINGS = (".jsonl", ".gz", ".zst")
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
@@ -53,9 +56,13 @@ def export(
         paths = [Path(dest)] if is_one_file else [Path(dest) / file_name(run.run_id) for run in runs]
         for path in paths:
             _check_free(path, paths, force=force)
+        rows: list[Row] = []
         for run, path in zip(runs, paths, strict=True):
-            write_transcript(store, run, path, force=force)
+            entries = write_transcript(store, run, path, force=force)
             say(f"wrote {path}")
+            rows.append({"run_id": run.run_id, "entries": entries, "file": printable(str(path))})
+    if common.output is not Output.TEXT:
+        print_rows(rows, COLUMNS, common)
 
 
 def split_dest(words: list[str]) -> tuple[list[str], str]:
@@ -73,10 +80,13 @@ def file_name(run_id: str) -> str:
     return f"{'_' if safe.startswith(('.', '-')) else ''}{safe}.jsonl"
 
 
-def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> None:
+def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> int:
     """Write a run to a file: all of it under a temporary name, then in place at once.
 
     A name that ends in ``.gz`` or ``.zst`` is packed; the same run is packed into the same bytes.
+
+    Returns:
+        How many entries it has.
 
     Raises:
         UsageError: the file is there already, and it was not to be written over.
@@ -89,7 +99,7 @@ def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> N
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as out, packed(out, packing) as packer:
-            _export(store, run, packer)
+            entries = _export(store, run, packer)
         _check_free(path, [path], force=force)  # again: somebody may have made it meanwhile
         partial.replace(path)
     except OSError as error:
@@ -97,6 +107,7 @@ def write_transcript(store: Store, run: RunRow, path: Path, *, force: bool) -> N
     finally:
         with suppress(OSError):
             partial.unlink()
+    return entries
 
 
 def _check_free(path: Path, paths: list[Path], *, force: bool) -> None:
@@ -106,7 +117,7 @@ def _check_free(path: Path, paths: list[Path], *, force: bool) -> None:
         raise UsageError(f"{path} is there already; use --force to write over it")
 
 
-def _export(store: Store, run: RunRow, out: BinaryIO) -> None:
+def _export(store: Store, run: RunRow, out: BinaryIO) -> int:
     from ledger.exchange.exporting import export_run
 
-    export_run(store, run, out)
+    return export_run(store, run, out)

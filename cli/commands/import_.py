@@ -19,8 +19,16 @@ from cli.page import count_of, entries_of
 from cli.progress import Advance, progress_bar
 from cli.render import print_rows
 from cli.sizes import read_size
-from ledger.core.json_reader import printable
-from ledger.errors import BusyError, DiskError, InputError, LedgerError, TranscriptError, UsageError
+from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.errors import (
+    BusyError,
+    DiskError,
+    InputError,
+    LedgerError,
+    ManifestError,
+    TranscriptError,
+    UsageError,
+)
 from ledger.log.store import Store
 
 if TYPE_CHECKING:
@@ -156,11 +164,29 @@ def _known(
     if run_id is not None and (not run_id or printable(run_id) != run_id):
         raise UsageError(f"expected --run-id to be some text, found {run_id!a}")
     return Known(
-        manifest=None if manifest is None else read_document(manifest).strip(),
+        manifest=None if manifest is None else _manifest(manifest),
         start=None if start is None else read_start(read_document(start, InputError), str(start)),
         trigger=Trigger(kind=kind.value, grant_id=grant_id),
         run_id=run_id,
     )
+
+
+def _manifest(file: Path) -> bytes:
+    """Read a manifest; one that is wrong is kept, as the run was refused for it, but a wire line is none.
+
+    Raises:
+        ManifestError: it is no JSON object, or a wire line, such as the START.
+    """
+    body = read_document(file).strip()
+    if _is_message(body):
+        raise ManifestError(f"{file}: expected a manifest, found a wire line; --start takes the START")
+    return body
+
+
+def _is_message(body: bytes) -> bool:
+    document = read_json(body)
+    value = None if isinstance(document, Malformed) else document.value
+    return isinstance(value, dict) and "type" in value and "streams" not in value
 
 
 class _Unusable(Exception):

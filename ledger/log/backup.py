@@ -16,7 +16,7 @@ import stat
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 
 import msgspec
 
@@ -68,8 +68,9 @@ def back_up(source: Path, dest: Path, *, force: bool = False, progress: Progress
     """
     with closing(connect(source, create=False, read_only=True)) as connection:
         _check_dest(source, dest, force=force)
-        partial = _partial_beside(dest)
+        partial = dest.absolute().parent / f".{dest.name[:100]}-{token_hex(6)}.partial"
         try:
+            _make_empty(partial, dest)
             _copy(connection, source, partial, dest, progress)
             made = _finish(partial, dest, stat.S_IMODE(source.stat().st_mode))
             _put_in_place(source, partial, dest, force=force)
@@ -130,14 +131,12 @@ def _is_ledger(path: Path) -> bool:
         return header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
 
 
-def _partial_beside(dest: Path) -> Path:
-    """Make an empty file that only its owner reads, in the folder of the copy."""
+def _make_empty(partial: Path, dest: Path) -> None:
+    """Make an empty file that only its owner reads."""
     try:
-        number, name = mkstemp(prefix=f".{dest.name[:100]}-", suffix=".partial", dir=dest.absolute().parent)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
         raise _refused(dest, error) from error
-    os.close(number)
-    return Path(name)
 
 
 def _copy(

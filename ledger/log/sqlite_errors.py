@@ -48,7 +48,10 @@ def translate(error: sqlite3.Error, path: str) -> LedgerError | sqlite3.Error:
     if primary is None:
         return IntegrityError(f"{path}: {_NO_TEXT}") if _is_undecodable(error) else error
     if primary in BUSY:
-        return BusyError(f"{path}: expected to get hold of the ledger, found it {error}; try again later")
+        return BusyError(
+            f"{path}: expected to get hold of the ledger, found that others hold it ({error}); try again "
+            "later, `runledger doctor` names who it is"
+        )
     if primary in _FOREIGN:
         return FormatError(
             f"{path}: expected a ledger, found a file that is no SQLite database; name another"

@@ -104,3 +104,8 @@ def test_an_interrupted_copy_leaves_nothing(
         pytest.skip("it was done before the signal came")
     assert (process.returncode, out, err) == (status, b"", words)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_copy_is_a_file_and_not_stdout(samples: Path) -> None:
+    done = call("-l", samples, "backup", "-")
+    assert (done.status, "found -" in done.err) == (2, True)

@@ -177,3 +177,11 @@ def test_a_destination_that_cannot_be_written_is_said(samples: Path, tmp_path: P
     done = call("-l", samples, "export", "@latest", f"{tmp_path}/file/x.jsonl")
     assert (done.status, done.out) == (3, "")
     assert "x.jsonl" in done.err
+
+
+def test_what_was_written_is_data_where_data_is_asked_for(samples: Path, tmp_path: Path) -> None:
+    done = call("-l", samples, "export", "run_chatter_0412", tmp_path, "-o", "json")
+    path = tmp_path / "run_chatter_0412.jsonl"
+    (row,) = done.json
+    assert (row["run_id"], row["file"]) == ("run_chatter_0412", str(path))
+    assert row["entries"] == len(call("-l", samples, "log", "run_chatter_0412", "-o", "jsonl").lines)

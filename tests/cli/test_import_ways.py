@@ -357,3 +357,13 @@ def test_a_line_far_beyond_the_limit_is_cut_in_flat_memory(tmp_path: Path) -> No
         file.write(b'"}\n{"type":"DONE"}\n')
     grown, cuts = growth(SETUP, IMPORT, capture, tmp_path / "b.db")
     assert (cuts, grown < MEMORY) == ("1\n", True), grown
+
+
+def test_a_start_is_no_manifest(into: Path, tmp_path: Path) -> None:
+    given = tmp_path / "start.json"
+    given.write_text('{"type":"START","run_id":"r","scope":{"streams":[{"name":"a"}]}}')
+    capture = tmp_path / "stdout.log"
+    capture.write_text('{"type":"DONE","status":"succeeded","records_emitted":0}\n')
+    done = call("-l", into, "import", capture, "--manifest", given)
+    assert (done.status, "found a wire line; --start takes the START" in done.err) == (3, True)
+    assert not into.exists()
