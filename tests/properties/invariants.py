@@ -60,7 +60,7 @@ def may_commit_nothing(decision: Decision) -> bool:
     uncertified = decision.status == "failed" and not decision.certified and not store_failed
     cancelled = decision.status == "cancelled" or decision.terminal.status == "cancelled"
     single_use = decision.subject.trigger == "single_use"
-    undecided = decision.status in ("refused", "running", "indeterminate")
+    undecided = decision.status in ("refused", "running", "indeterminate") and not store_failed
     return uncertified or cancelled or single_use or undecided or bool(decision.violations)
 
 

@@ -22,7 +22,7 @@ def decide(state: State) -> d.Decision:
     status, cause = fate.status, fate.cause
     failed_write = store_failure(state, weighed)
     if status == "succeeded" and failed_write is not None:
-        status, cause = "failed", failed_write
+        status, cause = failed_write
     return d.Decision(
         run_id=state.opened.run_id if state.opened else "",
         dialect=DIALECT_NAME,

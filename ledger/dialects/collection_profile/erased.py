@@ -173,6 +173,8 @@ def take_observation(state: State, entry: Entry) -> None:
             _take_exit(state, entry)
         case "RUN_CLOSED":
             seen.close(state, entry)
+        case "RECORDS_DURABLE":
+            state.erased.durable = True
         case "DECIDED":
             seen.cut(state, entry)
         case "CHECKPOINT_COMMITTED":

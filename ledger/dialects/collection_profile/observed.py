@@ -188,6 +188,8 @@ def on_checkpoint(
     staged = state.staged.get(tried.stream)
     if (
         isinstance(tried, o.CheckpointCommitted)
+        and entry.body is not None
+        and not state.erased.durable
         and state.durable_through is not None
         and staged is not None
         and state.durable_through < staged.last_record_before(tried.cursor_seq)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ledger.core.decision import Cause, Commit, Discrepancy, Outcome
+from ledger.core.decision import Cause, Commit, Discrepancy, Outcome, Status, Verdict
 from ledger.core.findings import LIST_LIMIT, Detail, show_name
 from ledger.core.json_reader import printable
 from ledger.core.observations import CheckpointCommitFailed, CheckpointCommitted
@@ -51,31 +51,45 @@ def _write_failed(state: State) -> bool:
     return any(isinstance(event, CheckpointCommitFailed) for _, event in state.commits)
 
 
-def store_failure(state: State, weighed: Mapping[str, Weighed]) -> Cause | None:
-    """Return the cause where the write of an eligible checkpoint failed, or is known to fail (eligible/5)."""
+def store_failure(state: State, weighed: Mapping[str, Weighed]) -> tuple[Status, Cause] | None:
+    """Return what a run becomes where a write that was due failed, or is known to fail (eligible/5).
+
+    It has failed. Where an erased entry leaves open whether the write was due, so is whether the run failed.
+    """
+    open_ones: list[Cause] = []
+    for cause, verdict in _failures(state, weighed):
+        if verdict != "indeterminate":
+            return "failed", cause
+        open_ones.append(cause)
+    return ("indeterminate", open_ones[0]) if open_ones else None
+
+
+def _failures(state: State, weighed: Mapping[str, Weighed]) -> Iterator[tuple[Cause, Verdict]]:
+    """Yield each write that was due or may have been, and failed or is known to fail, and its verdict."""
     for entry, event in state.commits:
         one = weighed.get(event.stream)
-        is_due = one is not None and (one.verdict == "commit" or one.is_refused)
-        if isinstance(event, CheckpointCommitFailed) and is_due:
+        if not isinstance(event, CheckpointCommitFailed) or one is None:
+            continue
+        if one.verdict in ("commit", "indeterminate") or one.refusal is not None:
             detail = {"stream": printable(event.stream), "text": printable(event.error)[:200]}
-            return Cause(
+            cause = Cause(
                 code="checkpoint_store_failed",
                 clause="eligible/5",
                 entries=(entry,),
                 by="store",
                 detail=detail,
             )
+            yield cause, one.verdict
     for one in weighed.values():
-        if one.is_refused:
-            reason = one.reasons[0]
-            return Cause(
-                code=reason.code,
-                clause=reason.clause,
-                entries=reason.entries,
+        if one.refusal is not None:
+            cause = Cause(
+                code=one.refusal.code,
+                clause=one.refusal.clause,
+                entries=one.refusal.entries,
                 by="runtime",
-                detail={"stream": reason.stream or ""},
+                detail={"stream": one.refusal.stream or ""},
             )
-    return None
+            yield cause, one.verdict
 
 
 def sum_up(state: State, weighed: Mapping[str, Weighed], became: Mapping[str, Became]) -> Commit:
@@ -93,12 +107,15 @@ def sum_up(state: State, weighed: Mapping[str, Weighed], became: Mapping[str, Be
 
 
 def discrepancies(state: State, fate: Fate, weighed: Mapping[str, Weighed]) -> Iterator[Discrepancy]:
-    """Yield where what happened is not what the rules say, in order of the log where there is an order."""
+    """Yield where what happened is not what the rules say, in order of the log where there is an order.
+
+    Nothing is held against what an erased entry leaves open.
+    """
     if fate.status == "refused" and state.refusals:
         ran = state.spawned or state.first_program_line or state.exit_entry
         if ran is not None:
             yield _differs("ran_though_refused", "log/refusal", None, ran)
-    if state.refused is not None and not state.refusals:
+    if state.refused is not None and not state.refusals and not state.erased.run:
         yield _differs("refused_though_allowed", "log/refusal", None, state.refused.entry)
     yield from _attempts(state, weighed)
     for entry, name, durable_through in state.undurable_commits:
@@ -120,7 +137,7 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             yield _differs("attempted_after_failure", "eligible/5", event.stream, failed, entry)
         if isinstance(event, CheckpointCommitFailed):
             failed = failed or entry
-            if event.stream in weighed and weighed[event.stream].is_refused:
+            if verdict == "indeterminate" or (verdict and weighed[event.stream].refusal is not None):
                 continue
             if verdict != "commit":
                 yield _differs("attempted_though_withheld", "eligible/4", event.stream, entry)
@@ -129,7 +146,7 @@ def _attempts(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
             continue
         if verdict is None:
             yield _differs("committed_though_not_staged", "eligible/4", event.stream, entry)
-        elif verdict != "commit":
+        elif verdict not in ("commit", "indeterminate"):
             yield _differs("committed_though_withheld", "eligible/4", event.stream, entry)
         elif order[event.stream] < furthest and event.stream not in committed:
             yield _differs("committed_out_of_order", "eligible/4", event.stream, entry)
@@ -155,7 +172,7 @@ def _left_out(state: State, weighed: Mapping[str, Weighed]) -> Iterator[Discrepa
 
 def _commit_details(state: State, entry: int, event: CheckpointCommitted) -> Iterator[Discrepancy]:
     staged = state.staged.get(event.stream)
-    if staged is not None and staged.cursor_entry != event.cursor_seq:
+    if staged is not None and not staged.erased and staged.cursor_entry != event.cursor_seq:
         yield _differs("committed_other_cursor", "eligible/4", event.stream, staged.cursor_entry, entry)
     namespace = state.opened.namespace if state.opened is not None else None
     if event.namespace != namespace:

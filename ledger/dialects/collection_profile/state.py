@@ -140,9 +140,10 @@ class Erased:
             after that may have been nothing of the kind.
         cuts: whether one of them said of some line that it was never read.
         exit: the one that said how the program ended.
+        durable: whether one of them said which records were durable.
     """
 
-    __slots__ = ("cuts", "entries", "evidence", "exit", "gaps", "reports", "run", "since", "skips")
+    __slots__ = ("cuts", "durable", "entries", "evidence", "exit", "gaps", "reports", "run", "since", "skips")
 
     def __init__(self) -> None:
         self.entries = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
@@ -154,6 +155,7 @@ class Erased:
         self.since: int | None = None
         self.cuts = False
         self.exit: int | None = None
+        self.durable = False
 
     def leave_open(self, entry: int, *, since: int | None = None) -> None:
         """Keep an entry that leaves the run open, and from which entry on it is open where the run stands."""

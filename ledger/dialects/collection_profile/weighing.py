@@ -20,12 +20,12 @@ class Weighed(msgspec.Struct, frozen=True):
     """What the rules say of one checkpoint, and why.
 
     Attributes:
-        is_refused: whether nothing but the store withholds it, which is known to refuse it.
+        refusal: why the store is known to refuse it, where nothing else withholds it for certain.
     """
 
     verdict: Verdict
     reasons: tuple[Reason, ...] = ()
-    is_refused: bool = False
+    refusal: Reason | None = None
 
     def first_reasons(self) -> tuple[Reason, ...]:
         """Return as many reasons as a decision holds: a checkpoint may cover any number of streams."""
@@ -81,12 +81,13 @@ def _stop_where_refused(state: State, weighed: Mapping[str, Weighed]) -> dict[st
         if one.verdict == "commit" and behind is not None:
             stopped[stream] = behind
         elif one.verdict == "commit" and refusal is not None:
-            stopped[stream] = Weighed("withhold", (refusal,), is_refused=True)
+            stopped[stream] = Weighed("withhold", (refusal,), refusal)
             behind = Weighed("withhold", (_after(stream, refusal),))
+        elif one.verdict == "indeterminate" and refusal is not None:
+            stopped[stream] = Weighed("indeterminate", one.reasons, refusal)
+            behind = behind or one
         else:
             stopped[stream] = one
-            if one.verdict == "indeterminate" and refusal is not None:
-                behind = behind or one
     return stopped
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from ledger.core.observations import (
     CancelRequested,
+    CheckpointCommitFailed,
     CheckpointCommitted,
     ControllerLost,
     Decided,
@@ -14,6 +15,7 @@ from ledger.core.observations import (
     GrantRevoked,
     LineCut,
     Observation,
+    RecordsDurable,
     RunClosed,
     RunRefused,
     Trigger,
@@ -32,6 +34,7 @@ from tests.dialects.collection_profile.runs import (
     coverage,
     decide,
     detail,
+    discrepancies,
     done,
     error,
     evidence,
@@ -479,3 +482,68 @@ def test_where_a_column_may_mean_two_streams_the_run_is_open() -> None:
     lines: list[Step] = [Sent(odd(cast("Message", start(ODD, "\\ud800").line))), Erased(odd(record(ODD)))]
     decision = decide(both, *lines, odd(state(ODD)), done(1), exited(0))
     assert decision.status == "indeterminate"
+
+
+# What became of it.
+
+CUT = Decided(ruleset=TEXT, through_seq=1, decision="sha256:x")
+FAILED = CheckpointCommitFailed(stream="a", namespace="global", error="disk full")
+
+
+@pytest.mark.parametrize("ruleset", [TEXT, REFERENCE])
+def test_a_failed_write_that_may_have_been_due_leaves_the_run_open(ruleset: str) -> None:
+    steps: list[Step] = [start_all(A), Erased(state("a")), state("b"), done(), exited(0), CUT, FAILED]
+    decision = run(A, *steps).decided(ruleset)
+    assert decision.status == "indeterminate"
+    assert decision.cause is not None
+    assert (decision.cause.code, decision.cause.by, decision.cause.entries) == (
+        "checkpoint_store_failed",
+        "store",
+        (8,),
+    )
+    assert verdicts(decision) == {"a": "indeterminate", "b": "commit"}
+    assert discrepancies(decision) == []
+
+
+def test_a_failed_write_that_was_due_fails_the_run_whatever_else_is_open() -> None:
+    steps: list[Step] = [start_all(A), Erased(state("a")), state("b"), done(), exited(0), CUT, FAILED]
+    decision = decide(A, *steps, CheckpointCommitFailed(stream="b", namespace="global", error="still full"))
+    assert decision.status == "failed"
+    assert decision.cause is not None
+    assert decision.cause.entries == (9,)
+
+
+def test_a_run_is_open_where_the_store_would_refuse_what_an_erased_entry_leaves_open() -> None:
+    granted = Trigger(kind="continuous", grant_id="grant_1", streams=("b",))
+    steps: list[Step] = [start_all(A), Erased(state("a")), state("b"), done(), exited(0)]
+    decision = run(A, *steps, trigger=granted).decided(REFERENCE)
+    assert decision.status == "indeterminate"
+    assert decision.cause is not None
+    assert decision.cause.code == "checkpoint_beyond_grant"
+    assert verdicts(decision) == {"a": "indeterminate", "b": "indeterminate"}
+
+
+@pytest.mark.parametrize("ruleset", [TEXT, REFERENCE])
+@pytest.mark.parametrize("cursor", [3, 4])
+def test_a_commit_of_what_an_erased_entry_leaves_open_is_nobodys_fault(ruleset: str, cursor: int) -> None:
+    made = CheckpointCommitted(stream="a", namespace="global", cursor_seq=cursor)
+    lines: list[Step] = [start_all(A), state("a"), Erased(state("a")), done(), exited(0), CUT, made]
+    assert discrepancies(run(A, *lines).decided(ruleset)) == []
+
+
+def test_an_erased_word_of_durable_records_may_have_been_of_all_of_them() -> None:
+    early, late = RecordsDurable(through_seq=2), RecordsDurable(through_seq=3)
+    made = CheckpointCommitted(stream="a", namespace="global", cursor_seq=5)
+
+    def accused(first: Step, second: Step) -> list[tuple[str, str | None]]:
+        lines: list[Step] = [start_all(A), first, record("a"), state("a"), second, done(1), exited(0), CUT]
+        return discrepancies(decide(A, *lines, made))
+
+    assert accused(early, late) == [("committed_before_durable", "a")]
+    assert accused(Erased(early), late) == accused(early, Erased(late)) == []
+
+
+def test_a_refusal_may_have_been_for_what_an_erased_start_said() -> None:
+    refused = RunRefused(reason="no")
+    assert discrepancies(decide(A, start_all(A), refused)) == [("refused_though_allowed", None)]
+    assert discrepancies(decide(A, Erased(start_all(A)), refused)) == []
