@@ -1,28 +1,33 @@
 """How much memory a process of Python took at its most, measured in a process of its own."""
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# Not ru_maxrss where there is something better: that begins at what the parent of the process had.
 _SCRIPT = """
-import resource, sys
-from pathlib import Path
-
-def peak():
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "darwin" else 1)
-
+import sys
+from tests.memory import peak
 {setup}
 before = peak()
 {code}
 print(peak() - before, file=sys.stderr)
 """
+
+
+def peak() -> int:
+    """Return the most memory that this process took, in KiB.
+
+    Linux counts what a process was before it became this program into ru_maxrss, so it is asked elsewhere.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1])
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // 1024 if sys.platform == "darwin" else most
 
 
 def growth(setup: str, code: str, *words: str | Path, stdin: bytes | None = None) -> tuple[int, str]:

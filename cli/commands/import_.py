@@ -74,7 +74,8 @@ def import_(
         bool, typer.Option("--keep-partial", help="Keep the lines before the first that cannot be read.")
     ] = False,
     max_line: Annotated[
-        str, typer.Option("--max-line", metavar="BYTES", help="Of a longer wire line only the head is kept.")
+        str,
+        typer.Option("--max-line", metavar="BYTES", help="Of a longer wire line only the beginning is kept."),
     ] = "16MiB",
     manifest: Annotated[
         Path | None,
@@ -276,7 +277,8 @@ def _say_what_is_odd(file: Path, done: "Imported", *, max_line: int) -> None:
         say(f"{file}: {count_of(done.times_raised, 'time')} went back, raised to the last one known")
     if done.cuts:
         lines = count_of(done.cuts, "line")
-        say(f"{file}: {lines} longer than {max_line} bytes; the heads were kept (--max-line allows more)")
+        kept = "their beginnings were kept (--max-line allows more)"
+        say(f"{file}: {lines} longer than {max_line} bytes; {kept}")
     if done.still_held:
         say(
             f"{file}: {entries_of(done.still_held)} of run {done.run.run_id}: erased in the file, and held "

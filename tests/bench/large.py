@@ -3,7 +3,6 @@
 Both are measured on processes of their own. ``python -m tests.bench.large LEDGER`` is the one that folds.
 """
 
-import re
 import resource
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from ledger.log.sqlite_store import SqliteStore
 from ledger.replay.replay import replay
 from tests.bench.lines import BATCH, MANIFEST, RUN_ID, documents, record_lines, run_entries, run_row
 from tests.bench.rounds import Timing
+from tests.memory import peak
 
 LARGE_LINES = 1_000_000
 
@@ -49,10 +49,10 @@ def measure_large(lines: int, folder: Path, times: int) -> Large:
     with TemporaryDirectory(dir=folder) as name:
         ledger = Path(name) / "large.db"
         _make(ledger, lines)
-        peak = int(_run("-m", "tests.bench.large", str(ledger)))
+        fold_peak = int(_run("-m", "tests.bench.large", str(ledger)))
         why = _quickest("-l", str(ledger), "why", RUN_ID, times=times)
         help_ = _quickest("--help", times=times)
-    return Large(lines=lines, fold_peak=peak, why=why, help=help_)
+    return Large(lines=lines, fold_peak=fold_peak, why=why, help=help_)
 
 
 def _make(ledger: Path, lines: int) -> None:
@@ -90,20 +90,6 @@ def _run(*words: str) -> str:
     return done.stdout
 
 
-def _peak() -> int:
-    """Return the peak memory of this process in bytes.
-
-    Linux counts what a process was before it became this program into ru_maxrss, so it is asked elsewhere.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if found is not None:
-            return int(found.group(1)) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 def _fold(ledger: Path) -> None:
     with SqliteStore.open(ledger, create=False, read_only=True) as store:
         run = next(store.runs())
@@ -114,4 +100,4 @@ def _fold(ledger: Path) -> None:
 
 if __name__ == "__main__":
     _fold(Path(sys.argv[1]))
-    print(_peak())
+    print(peak() * 1024)
