@@ -8,7 +8,7 @@ from ledger.core.entries import OBSERVER, Entry
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import printable
 from ledger.core.observations import EntriesErased, decode_observation, observation_type
-from ledger.log.store import RunRow, Store
+from ledger.log.store import RunRow, Store, account_of
 
 SHOWN = 20
 """The newest accounts of erasures; older ones are counted."""
@@ -41,10 +41,10 @@ class Erasures:
     def told(self, seq: int) -> ErasureTold:
         """Return what is known of the erasure of an entry."""
         erasure = next(self._store.erasures(self._run_no, after=seq - 1, through=seq), None)
-        by = erasure.erased_by if erasure is not None else ""
-        if not (by.isascii() and by.isdecimal() and len(by) <= 10):  # another program erased it
+        account = account_of(erasure.erased_by) if erasure is not None else 0
+        if not account:  # another program erased it
             return ErasureTold(None, None)
-        return ErasureTold(int(by), self._reason(int(by)))
+        return ErasureTold(account, self._reason(account))
 
     def _read_reason(self, account: int) -> str | None:
         entries = self._store.entries(self._run_no, after=account - 1, through=account)

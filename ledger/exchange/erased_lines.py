@@ -7,12 +7,11 @@ such file is imported. Nine bytes an entry that is erased.
 from array import array
 from bisect import bisect_left
 
-from ledger.core.entries import MOST_ENTRIES, OBSERVER
+from ledger.core.entries import OBSERVER
 from ledger.core.observations import EntriesErased, Observation, observation_type
+from ledger.log.store import account_of
 
 ERASED = observation_type(EntriesErased)
-
-_DIGITS = 10
 
 
 class ErasuresSeen:
@@ -29,9 +28,8 @@ class ErasuresSeen:
     def take_erased(self, seq: int, origin: str, type: str, by: str) -> None:
         """Take an erased entry; what an erased ENTRIES_ERASED named is not known."""
         self._last = seq
-        is_number = by.isascii() and by.isdecimal() and len(by) <= _DIGITS
         self._seqs.append(seq)
-        self._accounts.append(min(int(by), MOST_ENTRIES) if is_number else 0)
+        self._accounts.append(account_of(by))
         self._is_told.append(False)
         if origin == OBSERVER and type == ERASED:
             self._silent.add(seq)

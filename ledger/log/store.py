@@ -11,8 +11,10 @@ from typing import Protocol
 
 import msgspec
 
-from ledger.core.entries import Entry
+from ledger.core.entries import MOST_ENTRIES, Entry
 from ledger.core.observations import RunOpened
+
+_DIGITS = len(str(MOST_ENTRIES))
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +78,13 @@ class Erasure(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     leaf: bytes
     erased_by: str
+
+
+def account_of(erased_by: object) -> int:
+    """Return the seq of the account that an erasure names, 0 where it names none that a run can have."""
+    if not (isinstance(erased_by, str) and erased_by.isascii() and erased_by.isdecimal()):
+        return 0
+    return int(erased_by) if len(erased_by) <= _DIGITS and int(erased_by) <= MOST_ENTRIES else 0
 
 
 class DocumentRow(msgspec.Struct, frozen=True, kw_only=True):

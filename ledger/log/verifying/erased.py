@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable
 
 from ledger.core.entries import MOST_ENTRIES
 from ledger.core.observations import EntriesErased, decode_observation, observation_type
+from ledger.log.store import account_of
 from ledger.log.verifying.chain import Add
 
 ERASED_TYPE = observation_type(EntriesErased)
-
-_NO_ACCOUNT = 0
 
 
 class ErasureBook:
@@ -32,9 +31,7 @@ class ErasureBook:
 
     def find(self, seq: int, erased_by: object) -> None:
         """Take an entry that has an erasure."""
-        is_number = isinstance(erased_by, str) and erased_by.isascii() and erased_by.isdigit()
-        account = int(str(erased_by)[:10]) if is_number else _NO_ACCOUNT
-        self._found.append(seq << 32 | min(account, MOST_ENTRIES))
+        self._found.append(seq << 32 | account_of(erased_by))
 
     def read(self, rows: Iterable[tuple[int, bytes | None]]) -> None:
         """Take ENTRIES_ERASED, by seq and body; what an erased one named is not known."""
