@@ -162,6 +162,11 @@ def json_type(value: Json) -> str:
     return "object" if isinstance(value, dict) else "array"
 
 
+def minified(value: object) -> str:
+    """Return a value as JSON without white space, a number that only a Decimal holds as text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
 def printable(text: str) -> str:
     """Return the text with lone surrogates spelled out, so that it can be encoded as UTF-8."""
     if text.isascii():

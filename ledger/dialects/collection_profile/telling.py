@@ -4,11 +4,10 @@ A table by type of dotted paths into the body; of a path marked ``#``, which lea
 many there are. Of a record's data only members whose name ends in ``status`` or ``error`` are told.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
-from ledger.core.json_reader import Json, Malformed, printable, read_json
+from ledger.core.json_reader import Json, Malformed, minified, printable, read_json
 
 WIDTH = 200
 """Longest value told, and longest name, in characters."""
@@ -65,7 +64,7 @@ def record_key(entry: Entry) -> str | None:
     key = document.value.get("key")
     if key is None or isinstance(key, str):
         return key
-    return json.dumps(key, ensure_ascii=False, separators=(",", ":"), default=str)
+    return minified(key)
 
 
 def _fields(entry: Entry, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
@@ -97,7 +96,7 @@ def _counts(path: str, member: Json) -> bool:
 def _show(value: Json) -> str:
     if isinstance(value, str):
         return _shorten(value)
-    return _shorten(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+    return _shorten(minified(value))
 
 
 def _shorten(text: str) -> str:

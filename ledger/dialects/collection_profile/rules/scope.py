@@ -1,6 +1,5 @@
 """Scope: what a RECORD may be about, and which streams a message may name."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +7,7 @@ from ledger.core.decision import Status
 from ledger.core.ecmascript import number_to_string, time_value
 from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.core.instants import read_instant, to_milliseconds
-from ledger.core.json_reader import Json, is_number, json_type, printable
+from ledger.core.json_reader import Json, is_number, json_type, minified, printable
 from ledger.dialects.collection_profile.decode import record_value
 from ledger.dialects.collection_profile.messages import Record
 from ledger.dialects.collection_profile.plan import StreamPlan
@@ -42,9 +41,7 @@ def canonical_key(key: str | tuple[str, ...]) -> str:
 
     Source: core specification, as restated in the tables of the profile.
     """
-    if isinstance(key, str):
-        return key
-    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
+    return key if isinstance(key, str) else minified(key)
 
 
 @rule("scope/2", needs="resources")
