@@ -22,6 +22,7 @@ MENTIONS_TOLD = 100
 ENTRIES_AT_ONCE = 10_000
 """Entries that one transaction erases; more of one run are several, each with its own account."""
 
+_ACCOUNT = observation_type(EntriesErased)
 _RANGE = re.compile(r"(\d{1,10})(?:-(\d{1,10}))?", re.ASCII)
 
 
@@ -100,13 +101,15 @@ def choose(store: Store, run: RunRow, wanted: Wanted) -> Chosen:
 
     Raises:
         NotFoundError: the run has no such entry.
-        UsageError: entry 1 is asked for by its number.
+        UsageError: entry 1 or an ENTRIES_ERASED is asked for by its number.
     """
     entries: list[int] = []
     erased = 0
     for entry in _asked(store, run, wanted):
         if entry.body is None:
             erased += 1
+        elif entry.origin == OBSERVER and entry.type == _ACCOUNT:
+            raise UsageError(f"entry {entry.seq} cannot be erased, as it tells of an erasure; name others")
         else:
             entries.append(entry.seq)
     return Chosen(entries, erased)
@@ -161,7 +164,7 @@ def mentions(store: Store, run: RunRow, entries: list[int], wanted: Wanted) -> I
         return
     stream = printable(wanted.stream or "")
     for entry in store.entries(run.run_no, after=1):
-        if entry.seq in gone or entry.body is None or entry.type == observation_type(EntriesErased):
+        if entry.seq in gone or entry.body is None or entry.type == _ACCOUNT:
             continue
         if named is not None:
             if (mention := named.found_in(entry.body)) is not None:

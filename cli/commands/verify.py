@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from cli.exits import say
+from cli.exits import NO, say
 from cli.options import Common, Output
 from cli.page import count_of
 from cli.progress import progress_bar
@@ -65,6 +65,8 @@ def verify(
             say(line)
     if summary.findings:
         raise typer.Exit(IntegrityError.exit_status)
+    if summary.incomplete_runs:
+        raise typer.Exit(NO)
 
 
 def _find_runs(store: "Store", names: "Sequence[str]") -> "list[RunRow]":
@@ -94,7 +96,8 @@ def _known(name: str) -> "KnownHeads":
 def _print_found(common: Common, found: "Sequence[IntegrityFinding]", summary: "Summary") -> None:
     if common.output is Output.JSON:
         facts = {**msgspec.structs.asdict(summary), "findings_total": summary.findings}
-        print_json({"holds": not summary.findings, **facts, "findings": list(map(_row, found))})
+        holds = not (summary.findings or summary.incomplete_runs)
+        print_json({"holds": holds, **facts, "findings": list(map(_row, found))})
     elif common.output is Output.TEXT:
         print_rows(map(_text_row, found), COLUMNS, common, optional=("run_id", "entries"))
     else:
@@ -149,6 +152,9 @@ def _conclusion(common: Common, summary: "Summary", some_runs: bool, against_kno
         if summary.broken_runs:
             found += f", in {summary.broken_runs} of {count_of(summary.runs, 'run')}"
         return f"BROKEN: {found}. Read: {read}."
+    if summary.incomplete_runs:
+        runs = count_of(summary.incomplete_runs, "run")
+        return f"INCOMPLETE: of {runs} the import was cut short; import the whole file again. Read: {read}."
     if summary.known_heads:
         return f"HOLDS: {read}. What was appended after the known heads is proved against itself only."
     return (

@@ -21,18 +21,18 @@ class ErasuresSeen:
         self._seqs = array("I")  # rising, as entries come
         self._accounts = array("I")
         self._is_told = bytearray()
-        self._silent: set[int] = set()
+        self._erased_account: int | None = None
         self._undone: int | None = None
         self._last = 0
 
     def take_erased(self, seq: int, origin: str, type: str, by: str) -> None:
-        """Take an erased entry; what an erased ENTRIES_ERASED named is not known."""
+        """Take an erased entry."""
         self._last = seq
         self._seqs.append(seq)
         self._accounts.append(account_of(by))
         self._is_told.append(False)
         if origin == OBSERVER and type == ERASED:
-            self._silent.add(seq)
+            self._erased_account = self._erased_account or seq
 
     def take(self, seq: int, observation: Observation | None) -> None:
         """Take another entry, with what it says where it is an observation that can be read."""
@@ -55,9 +55,11 @@ class ErasuresSeen:
         Args:
             is_whole: whether the run was seen to its end; what is erased may else be told of later.
         """
+        if self._erased_account is not None:
+            return f"entry {self._erased_account}, an {ERASED}, to be there, found it erased"
         for seq, account, is_told in zip(self._seqs, self._accounts, self._is_told, strict=True):
             may_come = not is_whole and account > self._last
-            if not is_told and account not in self._silent and not may_come:
+            if not is_told and not may_come:
                 where = f"entry {account}, by which entry {seq} was erased," if account else '"by"'
                 what = "to be" if account else f"of the erased entry {seq} to be the number of"
                 return f"{where} {what} an {ERASED} that names it, found none"

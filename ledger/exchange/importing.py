@@ -28,6 +28,9 @@ from ledger.exchange.survey import Progress, Reading, Survey, naming, read_again
 from ledger.log.batches import BATCH_BYTES, BATCH_LINES
 from ledger.log.store import Erasure, RunRow, Store
 
+_BATCHES_JOINED = 16
+"""Batches that become one, at most, so that a run has not its end without what tells of its erasures."""
+
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What an import did.
@@ -150,7 +153,7 @@ def _import(store: Store, found: Survey, own_entries: Callable[[], OwnEntries]) 
 
 
 def _import_new(store: Store, found: Survey, own: OwnEntries, done: _Done) -> RunRow:
-    batches = _batches(_with_closing(own, found.closes, held=0))
+    batches = _batches(_with_closing(own, found.closes, held=0), own)
     first = next(batches)
     run = store.open_run(found.run, first, found.documents, erased=_erased_of(first, own))
     done.opened, done.appended = True, len(first)
@@ -171,7 +174,7 @@ def _import_again(store: Store, run: RunRow, found: Survey, own: OwnEntries, don
     if own.still_held:
         return run
     if run.via == "imported":
-        _append(store, run, _batches(_with_closing(own, closes, held=before)), own, done)
+        _append(store, run, _batches(_with_closing(own, closes, held=before), own), own, done)
     elif next(own, None) is not None:
         raise DiffersError(
             f"run {run.run_id}: expected the {before} entries that this ledger {run.via} itself, found more "
@@ -213,15 +216,19 @@ def _with_closing(own: OwnEntries, closes: bool, *, held: int) -> Iterator[Entry
         yield own.closing(max(own.seq, held) + 1)
 
 
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+def _batches(entries: Iterator[Entry], own: OwnEntries) -> Iterator[list[Entry]]:
     batch: list[Entry] = []
-    size = 0
+    size = joined = 0
     for entry in entries:
         batch.append(entry)
         size += len(entry.body or b"")
         del entry
-        if len(batch) == BATCH_LINES or size >= BATCH_BYTES:
-            full, batch, size = batch, [], 0
+        if len(batch) >= BATCH_LINES * (joined + 1) or size >= BATCH_BYTES * (joined + 1):
+            joined += 1
+            if not own.may_break_off and joined < _BATCHES_JOINED:
+                continue
+            full, batch = batch, []
+            size = joined = 0
             yield full
             del full
     if batch:

@@ -27,7 +27,7 @@ from ledger.core.observations import (
 )
 from ledger.errors import DiffersError
 from ledger.exchange.transcript import ErasedLine, TranscriptLine
-from ledger.log.store import Erasure
+from ledger.log.store import Erasure, account_of
 
 _LINE_MEMBER = b'"line":'
 
@@ -64,9 +64,16 @@ class OwnEntries(Iterator[Entry]):
         self.runtime_line: int | None = None
         self.erased: dict[int, Erasure] = {}
         self.still_held = array("I")
+        self._told_through = 0
+        self._is_closed = False
 
     def __next__(self) -> Entry:
         return next(self._entries)
+
+    @property
+    def may_break_off(self) -> bool:
+        """Whether a batch may end here: not behind RUN_CLOSED before all that tells of its erasures."""
+        return not self._is_closed or self.seq >= self._told_through
 
     def closing(self, seq: int) -> Entry:
         """Return RUN_CLOSED as the entry of this number, at the last time known."""
@@ -102,6 +109,7 @@ class OwnEntries(Iterator[Entry]):
 
     def _entry(self, line: TranscriptLine) -> Entry:
         self.seq += 1
+        self._is_closed = self._is_closed or is_closing(line)
         if line.erased is not None:
             return self._erased_entry(line, line.erased)
         body, label = redact_and_label(line, self._dialect)
@@ -120,6 +128,7 @@ class OwnEntries(Iterator[Entry]):
 
     def _erased_entry(self, line: TranscriptLine, gone: ErasedLine) -> Entry:
         self.erased[self.seq] = Erasure(seq=self.seq, leaf=gone.leaf, erased_by=gone.by)
+        self._told_through = max(self._told_through, account_of(gone.by))
         at = self.times.next(line.at)
         return Entry(self.seq, at, line.origin, line.session, gone.type, gone.stream, None)
 

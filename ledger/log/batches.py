@@ -6,7 +6,7 @@ leaf is what their erasure says, and body and salt only stand in until the erasu
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -133,11 +133,17 @@ def conflict(where: str, *, expected: int, found: int) -> SequenceConflict:
     )
 
 
-def check_erasable(run: str, seqs: Iterable[int], size: int) -> list[int]:
+def check_erasable(run: str, seqs: Iterable[int], size: int, accounts: Container[int]) -> list[int]:
     """Return the entries that are to be erased, in order.
 
+    Args:
+        run: which run, in words.
+        seqs: what is to be erased.
+        size: how many entries the run has.
+        accounts: its ENTRIES_ERASED, which prove that what they name was erased by the log.
+
     Raises:
-        UsageError: entry 1 is among them.
+        UsageError: entry 1 or an ENTRIES_ERASED is among them.
         NotFoundError: the run has no such entry.
     """
     wanted = sorted(set(seqs))
@@ -146,4 +152,6 @@ def check_erasable(run: str, seqs: Iterable[int], size: int) -> list[int]:
             raise UsageError(f"{run}: entry 1 cannot be erased, as it says what the run is; name others")
         if not 1 < seq <= size:
             raise NotFoundError(f"{run}: expected to erase entries 2 to {size}, found {seq} asked for")
+        if seq in accounts:
+            raise UsageError(f"{run}: entry {seq} cannot be erased, as it tells of an erasure; name others")
     return wanted

@@ -70,7 +70,8 @@ class MemoryStore:
             raise NotFoundError(f"expected a run number {run_no}, found none")
         if account.seq != size + 1:
             raise conflict(f"run number {run_no}", expected=account.seq, found=size + 1)
-        wanted = check_erasable(f"run number {run_no}", seqs, size)
+        accounts = {entry.seq for _, entry in self.observations(account.type, run_no=run_no)}
+        wanted = check_erasable(f"run number {run_no}", seqs, size, accounts)
         held = [entry for seq in wanted if (entry := self._entries[run_no][seq - 1]).body is not None]
         if held:
             self.append(run_no, [account])

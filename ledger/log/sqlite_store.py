@@ -49,6 +49,10 @@ _INSERT_ONE = (
 _INSERT_MANY = _INSERT_ONE + f", {_ENTRY_VALUES}" * (ROWS_A_STATEMENT - 1)
 _LAST_HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
 _LEAF_FIELDS = "SELECT salt, origin, session, at, body FROM entries WHERE entry_id = ? AND body IS NOT NULL"
+_ACCOUNTS = (
+    f"SELECT entry_id & {SEQ_MASK} FROM entries"
+    f" WHERE origin = '{OBSERVER}' AND type = ? AND stream = '' AND entry_id > ? AND entry_id <= ?"
+)
 _INSERT_ERASURE = "INSERT INTO erasures (entry_id, leaf, erased_by) VALUES (?, ?, ?)"
 
 
@@ -119,12 +123,18 @@ class SqliteStore:
     def erase(self, run_no: int, seqs: Iterable[int], account: Entry) -> int:
         with self._transaction():
             size, peaks = self._head(run_no, account.seq)
-            wanted = check_erasable(f"{self._path}: run number {run_no}", seqs, size)
+            accounts = self._accounts(run_no, account.type)
+            wanted = check_erasable(f"{self._path}: run number {run_no}", seqs, size, accounts)
             erased = sum(self._erase(run_no << SEQ_BITS, seq, account.seq) for seq in wanted)
             if erased:
                 clear_caches(self._connection, run_no)
                 self._keep(run_no, prepare([account]), size, peaks)
         return erased
+
+    def _accounts(self, run_no: int, type: str) -> set[int]:
+        base = run_no << SEQ_BITS
+        rows = self._connection.execute(_ACCOUNTS, (type, base, base | SEQ_MASK))
+        return {seq for (seq,) in rows}
 
     def _erase(self, base: int, seq: int, account: int) -> bool:
         row = self._connection.execute(_LEAF_FIELDS, (base | seq,)).fetchone()

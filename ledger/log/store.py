@@ -150,7 +150,7 @@ class Store(Protocol):
 
         Args:
             run_no: the run.
-            seqs: the entries; not entry 1, which says what the run is.
+            seqs: the entries; not entry 1, which says what the run is, and no ENTRIES_ERASED.
             account: the ENTRIES_ERASED, at the sequence number that the writer expects to be next.
 
         Returns:
@@ -158,7 +158,7 @@ class Store(Protocol):
 
         Raises:
             NotFoundError: there is no such run, or no such entry of it.
-            UsageError: entry 1 is among them.
+            UsageError: entry 1 or an ENTRIES_ERASED is among them.
             SequenceConflict, BusyError: as for :meth:`append`.
         """
         ...

@@ -194,12 +194,19 @@ def test_show_and_why_list_what_was_erased_and_why(odd: Path) -> None:
     assert shown["facts"]["body"].endswith(": asked to by the owner")
 
 
-def test_an_account_that_was_erased_itself_is_told_so(odd: Path) -> None:
+def test_an_account_cannot_be_erased_and_by_another_program_it_is_told_so(odd: Path) -> None:
     first = erase(odd, RUN, "--entries", "3", *WHY, "--yes", "-o", "json").json["runs"][0]["account"][0]
-    erase(odd, RUN, "--entries", str(first), "--reason", "said too much", "--yes")
+    before = bodies(odd)
+    for words in (("--dry-run",), (*WHY, "--yes")):
+        done = erase(odd, RUN, "--entries", f"4,{first}", *words)
+        assert (done.status, "as it tells of an erasure" in done.err) == (2, True), done.err
+    assert bodies(odd) == before
+    assert call("-l", odd, "verify").status == 0
+    with closing(sqlite3.connect(odd)) as connection, connection:
+        connection.execute(f"INSERT INTO erasures VALUES ((1 << 32) | {first}, zeroblob(32), '{first}')")
     assert f"[erased by entry {first}]" in call("-l", odd, "log", RUN, "--from", "3", "--to", "3").out
     assert "what and why was erased too" in call("-l", odd, "show", RUN).out
-    assert call("-l", odd, "verify").status == 0
+    assert call("-l", odd, "verify").status == 6
 
 
 def test_runs_say_that_a_run_can_no_longer_be_told(odd: Path) -> None:

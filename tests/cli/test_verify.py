@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import at_terminal, call, run
-from tests.log.damages import damage, outside
+from tests.cli.running import at_terminal, bring, call, run
+from tests.cli.transcripts import record, whole
+from tests.log.damages import damage, erase, outside
 
 EDIT = "UPDATE entries SET at = at + 1 WHERE entry_id = (1 << 32 | 7)"
 
@@ -135,6 +136,31 @@ def test_what_could_not_be_checked_is_said(ledger: Path) -> None:
     lines = call("-l", ledger, "verify", "-o", "jsonl")
     assert said in lines.err
     assert "BROKEN" in lines.err
+
+
+def test_a_run_whose_import_may_be_cut_short_before_it_tells_of_its_erasures_is_said_to_be_incomplete(
+    into: Path, tmp_path: Path
+) -> None:
+    bring(into, whole(tmp_path / "open.jsonl", record("messages", "m1"), whole=False))
+    erase(into, 1, 3, account=4_000_000)
+    done = call("-l", into, "verify")
+    page = " ".join(done.out.split())
+    assert done.status == 1
+    assert "why entries are erased: the part of the run that tells is not imported yet" in page
+    assert "INCOMPLETE: of 1 run the import was cut short; import the whole file again. Read: 1 run, " in page
+    told = call("-l", into, "verify", "-o", "json")
+    assert (told.status, told.json["holds"], told.json["incomplete_runs"]) == (1, False, 1)
+
+
+@pytest.mark.parametrize("words", [(), ("--heads", "-")])
+def test_evidence_that_was_erased_of_a_closed_imported_run_ends_in_six(
+    into: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    bring(into, whole(tmp_path / "run.jsonl", record("messages", "m1")))
+    heads = run("-l", into, "heads").raw
+    erase(into, 1, 4, account=4_000_000)
+    done = call("-l", into, "verify", *words, stdin=heads)
+    assert (done.status, "erasure_unexplained" in done.out) == (6, True)
 
 
 # ---- against heads kept elsewhere -------------------------------------------------------------------------

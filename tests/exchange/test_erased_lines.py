@@ -77,6 +77,8 @@ def test_export_then_import_of_an_erased_run_is_the_identity(text: bytes, data: 
     for _ in range(data.draw(st.integers(1, 2))):
         some = st.integers(2, first.size(run.run_no))
         seqs = data.draw(st.lists(some, unique=True)) if first.size(run.run_no) > 1 else []
+        told = {entry.seq for _, entry in first.observations("ENTRIES_ERASED", run_no=run.run_no)}
+        seqs = [seq for seq in seqs if seq not in told]
         erase(first, run, *seqs)
     there = exported(first, run)
     second, again = imported(there)
@@ -232,6 +234,45 @@ def test_a_file_that_ends_early_may_tell_later_of_what_is_erased_in_it(path: Pat
             bring(MemoryStore(), path, text, keep_partial=True)
 
 
+CLOSING = b'{"origin":"observer","observed":{"type":"RUN_CLOSED"}}'
+
+
+@pytest.mark.parametrize("end", [b'{"origin', b"[]\n"])
+def test_a_file_that_ends_early_behind_the_end_of_its_run_has_to_tell_of_what_is_erased(
+    path: Path, end: bytes
+) -> None:
+    lines = [HEADER.encode(), erased_by(4), CLOSING]
+    with pytest.raises(TranscriptError, match="entry 4, by which entry 2 was erased"):
+        bring(MemoryStore(), path, b"\n".join([*lines, end]), keep_partial=True)
+    told = [*lines, (TOLD % "2").encode(), end]
+    assert bring(MemoryStore(), path, b"\n".join(told), keep_partial=True).outcome == "imported"
+
+
+@pytest.mark.parametrize("erased", [2, 1001])
+def test_an_import_that_is_killed_leaves_no_closed_run_that_does_not_tell_of_its_erasures(
+    path: Path, erased: int
+) -> None:
+    found: list[str] = []
+
+    def verify() -> None:
+        with Verification(path.parent / "ledger.db", DIALECTS) as verification:
+            found.extend(one.code for one in verification.findings())
+
+    class Watched(SqliteStore):
+        def append(self, *batch: Any, **more: Any) -> None:
+            verify()
+            super().append(*batch, **more)
+
+    lines = [wire(1, "{}").encode()] * 2499
+    for seq, line in ((erased, erased_by(2500)), (2000, CLOSING), (2500, (TOLD % erased).encode())):
+        lines[seq - 2] = line
+    with Watched.open(path.parent / "ledger.db", create=True) as store:
+        assert bring(store, path, b"\n".join([HEADER.encode(), *lines, b""])).entries == 2500
+        assert [head.size for head in store.heads(1)] == [1000, 2500]
+    verify()
+    assert found == []
+
+
 def test_a_transcript_by_hand_may_hold_erased_lines(path: Path) -> None:
     first = erased_line(type="RECORD", stream="a", erased={"leaf": LEAF.hex(), "by": 4})
     text = b"\n".join([HEADER.encode(), first, wire(1, "{}").encode(), (TOLD % "2, 9").encode()]) + b"\n"
@@ -243,12 +284,22 @@ def test_a_transcript_by_hand_may_hold_erased_lines(path: Path) -> None:
         assert list(verification.findings()) == []
 
 
-def test_what_an_erased_explanation_named_is_not_asked(path: Path) -> None:
+def test_an_erased_explanation_explains_nothing_and_comes_neither_in_nor_out(path: Path) -> None:
+    gone = erased_line(origin="observer", type="ENTRIES_ERASED", erased={"leaf": LEAF.hex(), "by": 4})
+    text = b"\n".join([HEADER.encode(), erased_by(3), gone, (TOLD % "3").encode(), b""])
+    with pytest.raises(TranscriptError, match="entry 3, an ENTRIES_ERASED, to be there, found it erased"):
+        bring(MemoryStore(), path, text)
+
+    class Older(MemoryStore):
+        def observations(self, *which: Any, **how: Any) -> Any:
+            return iter(())
+
     store, run = five()
     erase(store, run, 3)
+    store.__class__ = Older
     erase(store, run, 6)
-    second, again = imported(exported(store, run))
-    assert state_of(second, again) == state_of(store, run)
+    with pytest.raises(IntegrityError, match="entry 6, an ENTRIES_ERASED, to be there"):
+        exported(store, run)
 
 
 @pytest.mark.parametrize("via", ["imported", "recorded"])

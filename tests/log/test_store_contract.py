@@ -389,6 +389,18 @@ def test_what_cannot_be_erased_is_refused_and_nothing_changes(
     assert not list(store.erasures(run.run_no))
 
 
+def test_what_tells_of_an_erasure_cannot_be_erased_and_nothing_changes(store: Store) -> None:
+    run = store.open_run(run_row(), lines(1, 3))
+    store.erase(run.run_no, [2], account(4, (2,)))
+    before = list(store.entries(run.run_no)), list(store.erasures(run.run_no))
+    for seqs in ([4], [3, 4]):
+        with pytest.raises(UsageError, match="entry 4 cannot be erased, as it tells of an erasure"):
+            store.erase(run.run_no, seqs, account(5, tuple(seqs)))
+    assert (list(store.entries(run.run_no)), list(store.erasures(run.run_no))) == before
+    other = store.open_run(run_row("run_2"), lines(1, 4))  # whose entry 4 is another
+    assert store.erase(other.run_no, [4], account(5, (4,))) == 1
+
+
 def test_erasing_expects_the_next_seq_as_appending_does(store: Store) -> None:
     run = store.open_run(run_row(), lines(1, 3))
     with pytest.raises(SequenceConflict):

@@ -1,8 +1,9 @@
 """Erasures of a run, held against the observations that account for them.
 
-An erasure names, in ``erased_by``, the ENTRIES_ERASED that tells why, and that names the entry. Eight bytes
-an erased entry, so that a run whose every entry was erased still fits. What somebody erased while the run was
-read is looked at again before it is told.
+An erasure names, in ``erased_by``, the ENTRIES_ERASED that tells why, and that names the entry. It must be
+there to be read: no leaf is over the type of an erased entry, so an erased account accounts for nothing.
+Eight bytes an erased entry, so that a run whose every entry was erased still fits. What somebody erased while
+the run was read is looked at again before it is told.
 """
 
 from array import array
@@ -27,21 +28,21 @@ class ErasureBook:
         self.unaccounted = 0
         self._found = array("Q")
         self._named = array("Q")
-        self._silent: set[int] = set()
+        self._accounts: set[int] = set()
 
-    def find(self, seq: int, erased_by: object) -> None:
-        """Take an entry that has an erasure."""
+    def find(self, seq: int, erased_by: object, *, is_account: bool) -> None:
+        """Take an entry that has an erasure, and whether its type is that of an account."""
         self._found.append(seq << 32 | account_of(erased_by))
+        if is_account:
+            self._accounts.add(seq)
 
     def read(self, rows: Iterable[tuple[int, bytes | None]]) -> None:
-        """Take ENTRIES_ERASED, by seq and body; what an erased one named is not known."""
+        """Take ENTRIES_ERASED, by seq and body; an erased one names nothing."""
         for account, body in rows:
             observation = decode_observation(body) if isinstance(body, bytes) else None
             if isinstance(observation, EntriesErased):
                 before = (seq for seq in observation.entries if 1 <= seq < account)
                 self._named.extend(seq << 32 | account for seq in before)
-            elif body is None:
-                self._silent.add(account)
 
     def close(
         self,
@@ -63,11 +64,11 @@ class ErasureBook:
         if set(self._found).difference(self._named):
             self.read(read_on())
         named = set(self._named)
-        for one in sorted(set(self._found) - named):
+        for one in sorted(one for one in set(self._found) if one not in named or one >> 32 in self._accounts):
             seq, account = one >> 32, one & MOST_ENTRIES
-            if account in self._silent:
-                continue
-            if still_to_come is not None and account >= still_to_come:
+            if seq in self._accounts:
+                add("erasure_unexplained", "an ENTRIES_ERASED to stay what it was", "it erased", first=seq)
+            elif still_to_come is not None and account >= still_to_come:
                 self.unaccounted += 1
             else:
                 self._tell_unexplained(seq, account, add)

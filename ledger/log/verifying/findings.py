@@ -24,7 +24,7 @@ CODES = {
     "run_missing": "A run number is skipped: a run was taken out, or moved to another number.",
     "run_empty": "A run has neither entries nor heads.",
     "run_changed": "A column of a run's row is not what RUN_OPENED, its entry 1, says.",
-    "opening_missing": "Entry 1 of a run is not RUN_OPENED.",
+    "opening_missing": "Entry 1 of a run is not RUN_OPENED, or it was erased.",
     "stray_rows": "Entries, heads or erasures belong to no run, or to no place of one.",
     "entry_missing": "Entries are missing within a run.",
     "entry_malformed": "A cell of an entry holds what no entry can hold.",
@@ -38,7 +38,8 @@ CODES = {
     "tree_broken": "A head and the entries before it disagree, and nothing tells which of them was changed.",
     "erasure_missing": "The body of an entry is gone, and no erasure took it.",
     "erasure_incomplete": "An erasure was recorded, and the entry still has its body or its salt.",
-    "erasure_unexplained": "An entry was erased, and no ENTRIES_ERASED accounts for it as its erasure says.",
+    "erasure_unexplained": "An entry was erased, and no ENTRIES_ERASED accounts for it as its erasure says;"
+    " or it is one itself.",
     "erasure_undone": "An ENTRIES_ERASED names an entry whose body is there.",
     "known_run_missing": "A run that was known is not in the ledger.",
     "known_run_short": "A run has fewer entries than were known: its tail was cut.",

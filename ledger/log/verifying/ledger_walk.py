@@ -44,6 +44,7 @@ class Summary(msgspec.Struct, kw_only=True):
     Attributes:
         runs: runs that were walked.
         broken_runs: those of them with findings.
+        incomplete_runs: those that are imported in part, with erased entries that nothing accounts for yet.
         entries: entries that were read.
         erased: entries without a body among them.
         heads: heads that the log keeps, compared with the recomputed tree.
@@ -56,6 +57,7 @@ class Summary(msgspec.Struct, kw_only=True):
 
     runs: int = 0
     broken_runs: int = 0
+    incomplete_runs: int = 0
     entries: int = 0
     erased: int = 0
     heads: int = 0
@@ -232,6 +234,7 @@ class Verification:
         self.summary.findings += walk.found
         self.summary.entries += walk.entries
         self.summary.erased += walk.erased
+        self.summary.incomplete_runs += walk.unaccounted > 0
         self.summary.heads += walk.heads
         self.summary.known_heads += len(known)
         self.summary.known_heads_held += walk.known_held

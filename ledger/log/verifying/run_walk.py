@@ -12,7 +12,7 @@ from ledger.core.dialect import LineReader
 from ledger.core.entries import OBSERVER
 from ledger.core.json_reader import Malformed, read_json
 from ledger.core.merkle import root as root_of_peaks
-from ledger.core.observations import Decided, RunOpened, decode_observation, observation_type
+from ledger.core.observations import Decided, RunClosed, RunOpened, decode_observation, observation_type
 from ledger.log.paging import AT, BODY, ORIGIN, SEQ, TYPE
 from ledger.log.schema import SEQ_BITS, SEQ_MASK
 from ledger.log.store import RunRow
@@ -23,6 +23,7 @@ from ledger.log.verifying.findings import Findings, IntegrityFinding
 from ledger.log.verifying.pages import Page, Pages, Unreadable
 
 _OPENED, _DECIDED = observation_type(RunOpened), observation_type(Decided)
+_CLOSED = observation_type(RunClosed)
 
 
 class RunWalk:
@@ -35,6 +36,7 @@ class RunWalk:
         known_held: heads kept elsewhere that the run still gives.
         is_opened: whether its RUN_OPENED was read.
         references: digests of the documents that the run names.
+        unaccounted: erased entries of which an import that was cut short may yet bring the account.
         unchecked: what could not be checked, in words.
         found: how many findings there were.
     """
@@ -46,6 +48,8 @@ class RunWalk:
         self.references: set[str] = set()
         self.unchecked: list[str] = []
         self.is_opened = False
+        self.unaccounted = 0
+        self._is_closed = False
         self._pages = pages
         self._run = run
         self._dialects = dialects
@@ -115,7 +119,8 @@ class RunWalk:
         if page.erasures:
             for row in rows:
                 if row[SEQ] in page.erasures:
-                    self._book.find(row[SEQ], page.erasures[row[SEQ]][1])
+                    is_account = row[ORIGIN] == OBSERVER and row[TYPE] == ERASED_TYPE
+                    self._book.find(row[SEQ], page.erasures[row[SEQ]][1], is_account=is_account)
         self.entries += len(rows)
         self.erased += sum(row[BODY] is None for row in rows)
         self._tell_missing(after, page)
@@ -194,7 +199,7 @@ class RunWalk:
 
     def _tell_no_opening(self, row: Any) -> None:
         if row[BODY] is None:
-            self.unchecked.append("its row, as RUN_OPENED was erased")
+            self._add("opening_missing", "RUN_OPENED of the observer as entry 1", "it erased", first=1)
         elif row[ORIGIN] == OBSERVER and _type_of(row[BODY]) == _OPENED:
             self.unchecked.append("its row, as another version wrote RUN_OPENED")
         else:
@@ -216,6 +221,7 @@ class RunWalk:
     def _note_observations(self, rows: list[Any]) -> None:
         for row in rows:
             if row[ORIGIN] == OBSERVER:
+                self._is_closed = self._is_closed or row[TYPE] == _CLOSED  # erased or not
                 if row[TYPE] == ERASED_TYPE:
                     self._book.read([(row[SEQ], row[BODY])])
                 elif row[TYPE] == _DECIDED and isinstance(row[BODY], bytes):
@@ -231,9 +237,10 @@ class RunWalk:
             lambda: self._erasures_told_since(newest),
             lambda seq: self._pages.has_body(self._run.run_no, seq),
             self._add,
-            still_to_come=newest + 1 if self._run.via == "imported" else None,
+            still_to_come=newest + 1 if self._may_go_on else None,
         )
-        if self._book.unaccounted:
+        self.unaccounted = self._book.unaccounted
+        if self.unaccounted:
             self.unchecked.append(
                 "why entries are erased: the part of the run that tells is not imported yet"
             )
@@ -241,6 +248,11 @@ class RunWalk:
             if size > self._through:
                 expected = f"at least {size} entries, with the root {root.hex()}"
                 self._add("known_run_short", expected, f"{self._through}: the tail was cut")
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether an import may bring more that tells of erasures; none leaves it out behind RUN_CLOSED."""
+        return self._run.via == "imported" and not self._is_closed
 
     def _erasures_told_since(self, newest: int) -> Iterator[tuple[int, bytes | None]]:
         sql = (
