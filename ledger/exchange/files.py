@@ -7,6 +7,7 @@ time is held, and none longer than the limit.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,8 @@ HEADER_LIMIT = 256 * 1024 * 1024
 
 _REPORT_EVERY = 1024 * 1024
 _BLANK = b" \t\r\n\v\f"
+_BLANKS = re.compile(rb"[ \t\r\n\v\f]*+")
+_BLANK_RUN = re.compile(rb"\n[ \t\r\n\v\f]{16}")
 
 
 Raw = TypeVar("Raw", bytes, bytes | CutLine)
@@ -124,7 +127,8 @@ def read_lines(
         through: the byte, unpacked, at which to stop; None for the end.
         progress: told, about once a megabyte and at the end, how many bytes of the file were read.
         taken: told all bytes, unpacked, before they are cut.
-        cuts: whether a line beyond the limit is cut; if not, it is refused before it is read to its end.
+        cuts: whether a line beyond the limit is cut, and every blank one given; if not, a long one is
+            refused before it is read to its end, and blank ones are counted and may be left out.
 
     Raises:
         TranscriptError: a line is longer than the limit; or what is packed is broken, and at which byte.
@@ -139,7 +143,11 @@ def read_lines(
             read += len(data)
             if taken is not None:
                 taken(data)
-            yield from map(numbered, cutter.push(data))
+            if cuts:
+                yield from map(numbered, cutter.push(data))
+            else:
+                for part in numbered.pass_over_blanks(data):
+                    yield from map(numbered, cutter.push(part))
             if cutter.pending > cutter.limit and not cuts:
                 raise _too_long(numbered.number + 1, cutter.limit)
             if progress is not None and stream.position() - reported >= _REPORT_EVERY:
@@ -212,6 +220,24 @@ class _Numbering:
         else:
             self._end += len(raw) + 1
         return Line(self.number, raw, self._end, True)
+
+    def pass_over_blanks(self, data: bytes) -> Iterator[bytes]:
+        """Yield the bytes without most of their blank lines, which are counted; to be cut as they come.
+
+        A packed file of a few kilobytes may hold millions of them, so they are not looked at one by one.
+        """
+        at = 0
+        while at < len(data):
+            if not self._cutter.pending:
+                blanks = _BLANKS.match(data, at)
+                assert blanks is not None
+                start, at = at, max(at, data.rfind(b"\n", at, blanks.end()) + 1)
+                self.number += data.count(b"\n", start, at)
+                self._end += at - start
+            run = _BLANK_RUN.search(data, at)
+            end = len(data) if run is None else run.start() + 1
+            yield data[at:end]
+            at = end
 
 
 def _too_long(number: int, limit: int) -> TranscriptError:

@@ -4,18 +4,24 @@ import errno
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ledger.core.line_cutting import CutLine, LineCutter
 from ledger.errors import DiskError, TranscriptError
 from ledger.exchange import files
-from ledger.exchange.files import STDIN, open_source, read_transcript_lines
+from ledger.exchange.files import STDIN, Source, open_source, read_lines, read_transcript_lines
 from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
 from tests.exchange.scripted_dialect import DIALECTS
@@ -141,6 +147,49 @@ with open_source(Path(sys.argv[1])) as source:
     grown, said = growth(setup, code, path)
     assert "line 2: expected at most" in said
     assert grown < 64  # the line would be 256
+
+
+BLANKS = st.lists(
+    st.sampled_from([b"\n", b"\n" * 40, b" \r\n" * 20, b"\t", b"  ", b"x\n", b"  {y}", b"\n" * 17 + b"z"])
+)
+
+
+@given(BLANKS, st.integers(1, 40))
+def test_blank_lines_are_left_out_and_counted_however_the_bytes_come(parts: list[bytes], step: int) -> None:
+    data = b"".join(parts)
+
+    class Stepwise(Source):
+        def begin(self) -> Any:
+            stream = io.BytesIO(data)
+            return SimpleNamespace(read=lambda: stream.read(step), position=stream.tell)
+
+    found = [tuple(line) for line in read_transcript_lines(Stepwise(io.BytesIO(), "x"), 1000)]
+    expected, end = [], 0
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data), 1):
+        end += len(line)
+        text = line.removesuffix(b"\n")
+        if text.strip():
+            expected.append((number, text.removesuffix(b"\r") if line != text else text, end, line != text))
+    assert found == expected
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \r\n"])
+def test_of_a_run_of_blank_lines_none_is_made_a_line(blank: bytes) -> None:
+    made: list[bytes | CutLine] = []
+
+    class Counted(LineCutter):
+        def push(self, data: bytes) -> Iterator[bytes | CutLine]:
+            for line in super().push(data):
+                made.append(line)
+                yield line
+
+    source = Source(io.BytesIO(gzip.compress(b"a\n" + blank * 3_000_000 + b"b\n" + blank * 100)), "x")
+    lines = list(read_lines(source, Counted(9), cuts=False))
+    assert [(line.number, line.raw) for line in lines if line.raw in (b"a", b"b")] == [
+        (1, b"a"),
+        (3_000_002, b"b"),
+    ]
+    assert len(made) < 100
 
 
 def test_the_header_may_be_longer_than_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
