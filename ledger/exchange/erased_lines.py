@@ -23,11 +23,9 @@ class ErasuresSeen:
         self._is_told = bytearray()
         self._erased_account: int | None = None
         self._undone: int | None = None
-        self._last = 0
 
     def take_erased(self, seq: int, origin: str, type: str, by: str) -> None:
         """Take an erased entry."""
-        self._last = seq
         self._seqs.append(seq)
         self._accounts.append(account_of(by))
         self._is_told.append(False)
@@ -36,7 +34,6 @@ class ErasuresSeen:
 
     def take(self, seq: int, observation: Observation | None) -> None:
         """Take another entry, with what it says where it is an observation that can be read."""
-        self._last = seq
         if isinstance(observation, EntriesErased):
             for one in observation.entries:
                 if 1 <= one < seq:
@@ -49,16 +46,17 @@ class ErasuresSeen:
         elif self._accounts[at] == account:
             self._is_told[at] = True
 
-    def difference(self, *, is_whole: bool = True) -> str | None:
+    def difference(self, *, told_after: int | None = None) -> str | None:
         """Say where the two differ, None where they agree.
 
         Args:
-            is_whole: whether the run was seen to its end; what is erased may else be told of later.
+            told_after: of a run that was not seen to its end the last entry that is there; what is erased may
+                be told of behind it. None where the run was seen to its end.
         """
         if self._erased_account is not None:
             return f"entry {self._erased_account}, an {ERASED}, to be there, found it erased"
         for seq, account, is_told in zip(self._seqs, self._accounts, self._is_told, strict=True):
-            may_come = not is_whole and account > self._last
+            may_come = told_after is not None and account > told_after
             if not is_told and not may_come:
                 where = f"entry {account}, by which entry {seq} was erased," if account else '"by"'
                 what = "to be" if account else f"of the erased entry {seq} to be the number of"

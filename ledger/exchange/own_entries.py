@@ -171,9 +171,10 @@ def compare(
     """Hold a ledger's entries against a transcript's own, from entry 1 on.
 
     Takes from ``own`` as many entries as the ledger holds; what is left there is what the ledger lacks. An
-    entry that is erased in the ledger is compared in what is left of it, and stays erased. One that is erased
-    in the transcript has the leaf of the ledger's, or differs; it is not erased in the ledger for that, but
-    noted in ``own.still_held``.
+    entry that is erased in the ledger is compared in what is left of it, and stays erased. What is left is
+    its leaf too where the transcript has its salt, unless entries before it have other salts: then they were
+    drawn elsewhere. One that is erased in the transcript has the leaf of the ledger's, or differs; it is not
+    erased in the ledger for that, but noted in ``own.still_held``.
 
     Args:
         held: the ledger's entries, with their salts.
@@ -187,6 +188,7 @@ def compare(
     Raises:
         DiffersError: names the first entry that differs, and in what.
     """
+    are_our_salts = True
     for entry in held:
         mine = next(own, None)
         if mine is None:
@@ -196,7 +198,12 @@ def compare(
             continue
         if mine.body is None and entry.body is not None:
             own.still_held.append(mine.seq)
-        if what := _first_difference(entry, mine, own.erased.pop(mine.seq, None), erasure_of):
+        what = _first_difference(entry, mine, own.erased.pop(mine.seq, None), erasure_of)
+        if mine.salt is not None and entry.body is not None:
+            are_our_salts = are_our_salts and mine.salt == entry.salt
+        elif mine.salt is not None and are_our_salts:
+            what = what or _leaf_difference(mine, erasure_of)
+        if what:
             if own.cut_seq == mine.seq or _is_head(entry.body, mine.body):
                 what += ", cut at another length (import it with the --max-line that it came in with)"
             raise _differs(run_id, entry.seq, what)
@@ -254,6 +261,12 @@ def _erased_difference(
     else:
         leaf = leaf_hash(held.salt or b"", held.origin, held.session, held.at, held.body)
     return None if leaf == gone.leaf else "an erased entry with another leaf"
+
+
+def _leaf_difference(own: Entry, erasure_of: Callable[[int], Erasure | None]) -> str | None:
+    kept = erasure_of(own.seq)
+    leaf = leaf_hash(own.salt or b"", own.origin, own.session, own.at, own.body or b"")
+    return None if kept is not None and leaf == kept.leaf else "another body than was erased"
 
 
 def _is_head(held: bytes | None, own: bytes | None) -> bool:

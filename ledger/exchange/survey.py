@@ -174,7 +174,7 @@ def _survey_transcript(source: Source, dialects: Mapping[str, WireDialect], read
 def _check(
     lines: Iterator[SourceLine], checked: _Checked, name: str, reading: Reading, read: "_Reader"
 ) -> _Checked:
-    told = ErasuresSeen()
+    told, last, cuts = ErasuresSeen(), 1, 0
     try:
         for seq, source in enumerate(lines, start=2):
             line = read(source)
@@ -183,10 +183,11 @@ def _check(
             else:
                 checked.closed = checked.closed or is_closing(line)
                 checked.first_at = line.at if seq == 2 else checked.first_at
+                cuts += line.cut is not None  # a LINE_CUT for each will follow
                 told.take(seq, line.observation)
                 if line.erased is not None:
                     told.take_erased(seq, line.origin, line.erased.type, line.erased.by)
-            checked.through = source.end
+            last, checked.through = seq, source.end
             del source, line  # they may be long, and the next line is read before they are replaced
     except TranscriptError as error:
         if not reading.keep_partial:
@@ -194,7 +195,7 @@ def _check(
         checked.stopped = f"{name}, {error}"
     is_whole = checked.torn is None and checked.stopped is None
     # Of a run that holds RUN_CLOSED verifying takes what tells of its erasures to be there.
-    difference = told.difference(is_whole=is_whole or checked.closed)
+    difference = told.difference(told_after=None if is_whole or checked.closed else last + cuts)
     if difference is not None:
         raise TranscriptError(f"read to its end: expected {difference}")
     return checked
@@ -215,12 +216,26 @@ class _Reader(NamedTuple):
         """Read a line; None where it is the torn end of the file."""
         try:
             if len(source.raw) > self.limit:
-                return self._cut(parse_long_line(source.raw, source.number, self.limit, self.search))
+                line = parse_long_line(source.raw, source.number, self.limit, self.search)
+                self._check_label(line, source.number)
+                return self._cut(line)
             return parse_line(source.raw, source.number)
         except TranscriptError:
             if source.terminated or not isinstance(read_json(source.raw), Malformed):
                 raise
             return None
+
+    def _check_label(self, line: TranscriptLine, number: int) -> None:
+        """Refuse what an erased line is said to have been where no wire line has room for it."""
+        if line.erased is None or line.origin == OBSERVER:
+            return
+        size = len(line.erased.type.encode()) + len(line.erased.stream.encode())
+        if size > self.limit:
+            raise TranscriptError(
+                f'line {number}: expected "type" and "stream" of an erased line to have at most the '
+                f"{self.limit} bytes that its wire line may have had, found {size}; raise --max-line",
+                line_number=number,
+            )
 
     def _cut(self, line: TranscriptLine) -> TranscriptLine:
         """Cut a line that was too odd to be cut while it was read."""

@@ -2,7 +2,10 @@
 
 import io
 import json
+import re
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -168,6 +171,18 @@ def test_what_an_erased_line_may_not_say(members: dict[str, Any], message: str) 
     assert message in str(caught.value)
 
 
+def test_an_erased_line_was_of_no_longer_type_and_stream_than_a_wire_line(path: Path) -> None:
+    def text(size: int) -> bytes:
+        first = erased_line(type="T" * 10, stream="\x1b" * (size - 10), erased={"leaf": LEAF.hex(), "by": 3})
+        return b"\n".join([HEADER.encode(), first, (TOLD % "2").encode(), b""])
+
+    bring(MemoryStore(), path, text(100), max_line=100)
+    with pytest.raises(
+        TranscriptError, match=r'line 2: expected "type" and "stream" .* 100 bytes .* found 101'
+    ):
+        bring(MemoryStore(), path, text(101), max_line=100)
+
+
 def test_members_named_like_those_of_an_erased_line_say_nothing_elsewhere() -> None:
     plain = b'{"at":"2026-11-30T00:00:00Z","origin":"program","line":"x"%b}'
     for more in (b',"type":7,"stream":["a"]', b',"erased":null', b""):
@@ -183,8 +198,8 @@ def test_an_entry_without_body_and_erasure_is_refused_when_it_is_written() -> No
 # ---- what is told of an erasure ---------------------------------------------------------------------------
 
 
-def erased_by(by: int | str) -> bytes:
-    return erased_line(erased={"leaf": LEAF.hex(), "by": by})
+def erased_by(by: int | str, **members: str) -> bytes:
+    return erased_line(erased={"leaf": LEAF.hex(), "by": by}, **members)
 
 
 TOLD = '{"origin":"observer","observed":{"type":"ENTRIES_ERASED","entries":[%s],"reason":"asked"}}'
@@ -224,10 +239,42 @@ def test_what_is_said_to_be_erased_and_is_there_is_refused_also_of_a_file_that_e
     assert list(store.runs()) == []
 
 
+some_lines = st.lists(
+    st.sampled_from(
+        [
+            *(erased_by(by) for by in ("", "x", 2, 3, 4, 5, "04")),
+            *(erased_by(by, origin="observer", type="ENTRIES_ERASED") for by in (3, 4, 5)),
+            *((TOLD % named).encode() for named in ("2", "3", "4", "2,3", "3,4", "")),
+            wire(1, "{}").encode(),
+            wire(1, "x" * 300).encode(),
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(some_lines, st.sampled_from([b"", b"[]\n", b'{"or']))
+def test_whatever_erasures_a_file_tells_of_it_is_refused_or_the_ledger_holds(
+    lines: list[bytes], end: bytes
+) -> None:
+    with TemporaryDirectory() as folder:
+        ledger = Path(folder) / "ledger.db"
+        text = b"\n".join([HEADER.encode(), *lines, end])
+        with SqliteStore.open(ledger, create=True) as store, suppress(TranscriptError):
+            bring(store, Path(folder) / "run.jsonl", text, keep_partial=True, max_line=200)
+        with Verification(ledger, DIALECTS) as verification:
+            assert list(verification.findings()) == []
+
+
 def test_a_file_that_ends_early_may_tell_later_of_what_is_erased_in_it(path: Path) -> None:
     text = b"\n".join([HEADER.encode(), erased_by(4), wire(1, "{}").encode(), b""])
     bring(MemoryStore(), path, text + b"[]\n", keep_partial=True)
-    bring(MemoryStore(), path, text + b'{"origin')
+    with pytest.raises(TranscriptError, match="entry 4, by which entry 2 was erased"):
+        bring(MemoryStore(), path, text + b'{"origin')  # which is entry 4, and tells of nothing
+    text = b"\n".join([HEADER.encode(), erased_by(5), wire(1, "{}").encode(), b'{"origin'])
+    bring(MemoryStore(), path, text)
     for by in (2, 3):
         text = b"\n".join([HEADER.encode(), erased_by(by), wire(1, "{}").encode(), b"[]\n"])
         with pytest.raises(TranscriptError, match=f"entry {by}, by which entry 2 was erased"):
@@ -388,6 +435,28 @@ def test_the_whole_transcript_over_an_erased_ledger_brings_nothing_back(path: Pa
     assert state_of(store, run) == before
     assert bring(store, path, exported(store, run)).outcome == "unchanged"
     assert state_of(store, run) == before
+
+
+def test_a_line_with_its_salt_is_the_one_that_was_erased_or_the_file_differs(path: Path) -> None:
+    store, run = five()
+    whole = exported(store, run)
+    erase(store, run, 3)
+    before = state_of(store, run)
+    changed = whole.replace(b'\\"n\\":3', b'\\"n\\":7')
+    assert changed != whole
+    with pytest.raises(DiffersError, match="at entry 3 the file has another body than was erased"):
+        bring(store, path, changed)
+    assert bring(store, path, whole).outcome == "unchanged"
+    assert state_of(store, run) == before
+
+
+def test_salts_that_were_drawn_elsewhere_tell_nothing_of_what_was_erased(path: Path) -> None:
+    source, run = five()
+    whole = exported(source, run)
+    store = MemoryStore()
+    run = bring(store, path, re.sub(rb',"salt":"[0-9a-f]+"', b"", whole)).run
+    erase(store, run, 3)
+    assert bring(store, path, whole).outcome == "unchanged"
 
 
 def test_an_erased_transcript_over_a_ledger_that_holds_the_bodies_erases_nothing(path: Path) -> None:

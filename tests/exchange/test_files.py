@@ -136,7 +136,7 @@ def test_a_line_that_unpacks_beyond_the_limit_is_refused_in_flat_memory(tmp_path
     path = tmp_path / "bomb.gz"
     header = HEADER.encode() + b"\n"
     path.write_bytes(gzip.compress(header) + gzip.compress(bytes(1 << 28)))
-    setup = "from ledger.exchange.files import open_source, read_transcript_lines"
+    setup = "from pathlib import Path\nfrom ledger.exchange.files import open_source, read_transcript_lines"
     code = """
 with open_source(Path(sys.argv[1])) as source:
     try:
