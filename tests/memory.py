@@ -9,6 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 _SCRIPT = """
 import sys
+from pathlib import Path
 from tests.memory import peak
 {setup}
 before = peak()
