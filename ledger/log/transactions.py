@@ -25,6 +25,12 @@ WAL_BYTES = 32 * 1024 * 1024
 """The length of the WAL from which a writer copies it into the main file and empties it."""
 
 _LONGEST_NAP = 0.01
+_ANOTHER_IS_AT_IT = -1
+"""The number of frames that SQLite gives of a checkpoint which did not begin."""
+
+_PAUSE = 0.05
+"""How long a writer lets the one that is at it come to the write lock."""
+
 _STEPS_DEAF = 10_000
 """Steps of SQLite's machine, some milliseconds, after which Python may look for signals."""
 
@@ -121,16 +127,21 @@ class Wal:
     def shorten(self, connection: sqlite3.Connection) -> None:
         """Copy the WAL into the main file and empty it, where it has grown long and nobody reads from it.
 
-        What is in the WAL is safe there: where this fails, the next writer tries again.
+        What is in the WAL is safe there: where this fails, the next writer tries again. Where another is at
+        it, SQLite says so at once; that one needs the write lock, so this one leaves it alone for a while.
         """
         if wal_bytes(self._file) < self._due:
             return
+        frames = 0
         try:
             with _waiting(connection, _CHECKPOINT_SECONDS):
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                _, frames, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.OperationalError:
             pass  # a full disk, say: whoever appends is told
-        self._due = max(WAL_BYTES, wal_bytes(self._file) * 3 // 2)
+        if frames == _ANOTHER_IS_AT_IT:
+            time.sleep(_PAUSE)
+        else:
+            self._due = max(WAL_BYTES, wal_bytes(self._file) * 3 // 2)
 
 
 @contextmanager
