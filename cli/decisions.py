@@ -7,7 +7,7 @@ from cli.options import Common
 from ledger.core.decision import Decision
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.replay import dialect_named, opening, replay, replay_under_all
+from ledger.replay.replay import dialect_named, opening, replay, replay_under_all, ruleset_named
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Decision:
         NotFoundError: the run's dialect is not known here, or has no such ruleset.
     """
     dialect, documents = dialect_named(run.dialect), documents_of(store, run)
-    return replay(dialect, store.entries(run.run_no), documents, ruleset)
+    return replay(dialect, store.entries(run.run_no), documents, ruleset_named(dialect, ruleset))
 
 
 def decide_run_under_all(store: Store, run: RunRow, ruleset: str | None) -> tuple[Decision, ...]:
@@ -51,7 +51,7 @@ def decide_run_under_all(store: Store, run: RunRow, ruleset: str | None) -> tupl
         NotFoundError: the run's dialect is not known here, or has no such ruleset.
     """
     dialect, documents = dialect_named(run.dialect), documents_of(store, run)
-    return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset)
+    return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset_named(dialect, ruleset))
 
 
 def documents_of(store: Store, run: RunRow) -> Mapping[str, bytes]:

@@ -14,7 +14,7 @@ from ledger.core.observations import EntriesErased, LineCut, decode_observation,
 from ledger.errors import NotFoundError, UsageError
 from ledger.log.store import RunRow, Store
 from ledger.replay.erasing import Change, change_between, without_bodies
-from ledger.replay.replay import dialect_named, replay
+from ledger.replay.replay import dialect_named, replay, ruleset_named
 
 How: TypeAlias = Literal["value", "text", "unread", "digest"]
 
@@ -149,7 +149,10 @@ def foresee(store: Store, run: RunRow, entries: list[int], ruleset: str | None) 
     dialect = dialect_named(run.dialect)
     gone = frozenset(entries)
     after = replay(
-        dialect, without_bodies(store.entries(run.run_no), gone), documents_of(store, run), ruleset
+        dialect,
+        without_bodies(store.entries(run.run_no), gone),
+        documents_of(store, run),
+        ruleset_named(dialect, ruleset),
     )
     change = change_between(decide_run(store, run, ruleset), after)
     return Erasing(run=run, entries=entries, change=change)

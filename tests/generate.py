@@ -17,7 +17,7 @@ from ledger.dialects.collection_profile.machine import PROGRAM, RUNTIME
 from ledger.dialects.collection_profile.rulesets import RULESETS
 from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
-from ledger.replay.replay import opening, replay
+from ledger.replay.replay import opening, replay, ruleset_named
 from tests.decision_docs import decision_page, decision_schema
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +39,8 @@ def sample_decision(transcript: Path, ruleset: str | None = None) -> bytes:
     opened = opening(entries[0])
     assert opened is not None
     documents = store.documents([opened.manifest] if opened.manifest else [])
-    return encode_decision(replay(DIALECTS[run.dialect], entries, documents, ruleset))
+    dialect = DIALECTS[run.dialect]
+    return encode_decision(replay(dialect, entries, documents, ruleset_named(dialect, ruleset)))
 
 
 def goldens() -> Iterator[tuple[Path, bytes]]:

@@ -28,7 +28,7 @@ TOP_LEVEL = {
 }
 DIALECT_FILES = {
     *("messages.py", "manifest.py", "machine.py", "state.py", "fold.py", "redact.py", "decide.py"),
-    *("rulesets.py", "rules/__init__.py"),
+    *("rulesets/__init__.py", "rules/__init__.py"),
 }
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 60

@@ -71,7 +71,7 @@ def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any
     from ledger.dialects.collection_profile.rulesets import RULESETS
     from ledger.replay.replay import ruleset_named
 
-    added = RULESETS[ruleset_named(DIALECTS["collection-profile"], ruleset)].manifest_rules
+    added = RULESETS[ruleset_named(DIALECTS["collection-profile"], ruleset).id].manifest_rules
     manifest = reading.manifest
     faults = reading.faults if manifest is None else [one for rule in added for one in rule(manifest)]
     return [

@@ -51,13 +51,23 @@ class Ruleset(Protocol):
         ...
 
     @property
+    def dialect(self) -> str:
+        """The name of the dialect whose runs it decides."""
+        ...
+
+    @property
     def summary(self) -> str:
         """One line for people."""
         ...
 
     @property
+    def document(self) -> bytes:
+        """Everything that makes the ruleset up, as JSON: its id, its switches, the names of its rules."""
+        ...
+
+    @property
     def digest(self) -> str:
-        """The digest of everything that makes the ruleset up."""
+        """The digest of the document."""
         ...
 
     def tell_rules(self) -> Iterator[RuleTold]:
@@ -126,8 +136,13 @@ class Dialect(WireDialect, Protocol):
         """The shipped rulesets by id, the default first."""
         ...
 
-    def initial_state(self, ruleset: str, documents: Mapping[str, bytes]) -> Any:
-        """Return the state before the first entry; ``documents`` holds manifests by digest."""
+    def initial_state(self, ruleset: Any, documents: Mapping[str, bytes]) -> Any:
+        """Return the state before the first entry.
+
+        Args:
+            ruleset: a ruleset of this dialect.
+            documents: manifests by digest.
+        """
         ...
 
     def evolve(self, state: Any, entries: Iterable[Entry]) -> None:

@@ -119,17 +119,22 @@ class Tally:
 RuleFunction = TypeVar("RuleFunction", bound=Callable[..., Any])
 
 
-def rule(clause: str, *, needs: str = "") -> Callable[[RuleFunction], RuleFunction]:
+def rule(
+    clause: str, *, needs: str = "", when: Callable[..., bool] | None = None
+) -> Callable[[RuleFunction], RuleFunction]:
     """Tag a rule with the clause that it enforces.
 
     Args:
         clause: the clause id, read again by :func:`rule_clause`.
         needs: what a plan must hold for the rule to be able to fire, '' for nothing; see :func:`rule_needs`.
+        when: tells of what the rule is asked of whether there is anything to judge, None where there always
+            is; see :func:`rule_occasion`.
     """
 
     def tag(function: RuleFunction) -> RuleFunction:
         function.clause = clause  # type: ignore[attr-defined]
         function.needs = needs  # type: ignore[attr-defined]
+        function.when = when  # type: ignore[attr-defined]
         return function
 
     return tag
@@ -143,3 +148,12 @@ def rule_clause(function: Callable[..., Any]) -> str:
 def rule_needs(function: Callable[..., Any]) -> str:
     """Return what a rule was tagged as needing."""
     return str(function.needs)  # type: ignore[attr-defined]
+
+
+def rule_occasion(function: Callable[..., Any]) -> Callable[..., bool] | None:
+    """Return what tells whether a rule had anything to judge, None where being asked is enough.
+
+    It takes what the rule takes; that of a rule about RECORDs takes the stream's plan, once the run is over.
+    """
+    when: Callable[..., bool] | None = function.when  # type: ignore[attr-defined]
+    return when

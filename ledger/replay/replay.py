@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from ledger.core.decision import Decision
-from ledger.core.dialect import Dialect
+from ledger.core.dialect import Dialect, Ruleset
 from ledger.core.entries import Entry
 from ledger.core.observations import RunOpened, decode_observation
 from ledger.dialects import DIALECTS
@@ -23,18 +23,17 @@ def dialect_named(name: str) -> Dialect:
     return dialect
 
 
-def ruleset_named(dialect: Dialect, ruleset: str | None) -> str:
-    """Return the id of a ruleset of a dialect; None stands for the dialect's default.
+def ruleset_named(dialect: Dialect, ruleset: str | None) -> Ruleset:
+    """Return a shipped ruleset of a dialect by its id; None stands for the dialect's default.
 
     Raises:
         NotFoundError: the dialect has no such ruleset.
     """
-    if ruleset is None:
-        return dialect.default_ruleset
-    if ruleset not in dialect.rulesets:
+    found = dialect.rulesets.get(dialect.default_ruleset if ruleset is None else ruleset)
+    if found is None:
         known = ", ".join(dialect.rulesets)
         raise NotFoundError(f"there is no ruleset {ruleset!r} for {dialect.name}; there are: {known}")
-    return ruleset
+    return found
 
 
 def opening(entry: Entry) -> RunOpened | None:
@@ -44,7 +43,7 @@ def opening(entry: Entry) -> RunOpened | None:
 
 
 def replay(
-    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str | None = None
+    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: Ruleset | None = None
 ) -> Decision:
     """Fold a run and decide it.
 
@@ -52,21 +51,18 @@ def replay(
         dialect: what the run speaks.
         entries: its entries in order, or a prefix of them.
         documents: manifests by digest; at least the one that the run was opened with.
-        ruleset: a ruleset's id, None for the dialect's default.
+        ruleset: a ruleset of the dialect, None for its default.
 
     Returns:
         The decision, a ``run-decision/1``.
-
-    Raises:
-        NotFoundError: the dialect has no such ruleset.
     """
-    state = dialect.initial_state(ruleset_named(dialect, ruleset), documents)
+    state = dialect.initial_state(ruleset or ruleset_named(dialect, None), documents)
     dialect.evolve(state, entries)
     return dialect.decide(state)
 
 
 def replay_under_all(
-    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: str | None = None
+    dialect: Dialect, entries: Iterable[Entry], documents: Mapping[str, bytes], ruleset: Ruleset | None = None
 ) -> tuple[Decision, ...]:
     """Fold a run once under every shipped ruleset, and decide it under each.
 
@@ -78,12 +74,9 @@ def replay_under_all(
 
     Returns:
         That decision, then the others in the order in which the dialect ships them.
-
-    Raises:
-        NotFoundError: the dialect has no such ruleset.
     """
-    asked = ruleset_named(dialect, ruleset)
-    order = dict.fromkeys((asked, *dialect.rulesets))
-    states = [dialect.initial_state(one, documents) for one in order]
+    first = ruleset or ruleset_named(dialect, None)
+    others = (one for one in dialect.rulesets.values() if one.id != first.id)
+    states = [dialect.initial_state(one, documents) for one in (first, *others)]
     dialect.evolve_all(states, entries)
     return tuple(dialect.decide(state) for state in states)

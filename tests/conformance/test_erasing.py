@@ -48,15 +48,16 @@ def turned(before: Decision, after: Decision) -> list[object]:
 def test_erasing_one_entry_of_a_case_turns_nothing_round(ruleset: str) -> None:
     found, failed_writes = [], 0
     for case in (*WRITTEN, *GENERATED):
+        under = DIALECT.rulesets[ruleset]
         documents = {case.manifest_digest: bytes(case.manifest)}
         recording = record(case, DIALECT)
-        perform(case, recording, ruleset, replay(DIALECT, recording.entries, documents, ruleset))
+        perform(case, recording, ruleset, replay(DIALECT, recording.entries, documents, under))
         entries = list(recording.entries)
-        before = replay(DIALECT, entries, documents, ruleset)
+        before = replay(DIALECT, entries, documents, under)
         failed_writes += before.commit.failed_stream is not None
         for at in worth_erasing(entries, before):
             erased = msgspec.structs.replace(entries[at], body=None, salt=None)
-            after = replay(DIALECT, [*entries[:at], erased, *entries[at + 1 :]], documents, ruleset)
+            after = replay(DIALECT, [*entries[:at], erased, *entries[at + 1 :]], documents, under)
             found += [(case.id, erased.seq, what) for what in turned(before, after)]
     assert found == []
     assert failed_writes > 0

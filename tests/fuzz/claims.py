@@ -114,7 +114,7 @@ def _texts(value: Any) -> list[str]:
 
 def hold_run(run: Run, dice: Random) -> None:
     """Hold a run to what is claimed of decisions, under every ruleset, whole and in two parts."""
-    for ruleset in PROFILE.rulesets:
+    for ruleset in PROFILE.rulesets.values():
         decision = replay(PROFILE, run.entries, run.documents, ruleset)
         invariants.check(decision, run)
         seen = dice.randint(0, len(run.entries))

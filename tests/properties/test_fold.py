@@ -52,11 +52,11 @@ def under_every_ruleset(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def fresh(run: Run, ruleset: str) -> State:
-    return PROFILE.initial_state(ruleset, run.documents)
+    return PROFILE.initial_state(PROFILE.rulesets[ruleset], run.documents)
 
 
 def decided(run: Run, entries: list[Entry], ruleset: str) -> Decision:
-    return replay(PROFILE, entries, run.documents, ruleset)
+    return replay(PROFILE, entries, run.documents, PROFILE.rulesets[ruleset])
 
 
 def bytes_of(decision: Decision, **changed: Any) -> bytes:

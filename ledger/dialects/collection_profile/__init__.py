@@ -76,9 +76,9 @@ class CollectionProfile:
             case "single_use":
                 return None
 
-    def initial_state(self, ruleset: str, documents: Mapping[str, bytes]) -> State:
+    def initial_state(self, ruleset: Ruleset, documents: Mapping[str, bytes]) -> State:
         """Return the state before the first entry."""
-        return State(self.rulesets[ruleset], documents)
+        return State(ruleset, documents)
 
     def evolve(self, state: State, entries: Iterable[Entry]) -> None:
         """Take entries, in order, into the state, in place."""

@@ -14,8 +14,9 @@ from ledger.dialects.collection_profile.observed import observe
 from ledger.dialects.collection_profile.state import Phase, State
 
 STRETCH = 1000
+FIRST_STRETCH = 16
 STRETCH_BYTES = 8 * 1024 * 1024
-"""Entries, and bytes of them, that states which read for themselves take at a time."""
+"""Entries that several states take at a time: while two of them collect, and before; and bytes of them."""
 
 
 def evolve(state: State, entries: Iterable[Entry]) -> None:
@@ -48,26 +49,27 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
 def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
     """Take entries into several states, whatever their rulesets, and read most RECORDs once for all of them.
 
-    It is :func:`evolve` for each. While all of them collect, a RECORD that every ruleset reads alike is
-    shared; otherwise each takes a stretch of entries for itself.
+    It is :func:`evolve` for each. Those that collect share a RECORD that every ruleset reads alike; whatever
+    else there is, each takes for itself.
     """
     remaining = iter(entries)
-    while True:
-        if all(state.phase is Phase.COLLECTING for state in states):
-            stretch = _share_records(states, remaining)
+    collecting: list[State] = []
+    while stretch := _stretch(remaining, STRETCH if collecting else FIRST_STRETCH):
+        collecting = [state for state in states if state.phase is Phase.COLLECTING]
+        if len(collecting) > 1:
+            _evolve_together(collecting, stretch)
         else:
-            stretch = _stretch(remaining)
-        if not stretch:
-            return
+            collecting = []
         for state in states:
-            evolve(state, stretch)
+            if state not in collecting:
+                evolve(state, stretch)
 
 
-def _stretch(entries: Iterator[Entry]) -> tuple[Entry, ...]:
+def _stretch(entries: Iterator[Entry], limit: int) -> tuple[Entry, ...]:
     """Take the next entries, few enough to be held at once."""
     room = STRETCH_BYTES
     taken: list[Entry] = []
-    for entry in islice(entries, STRETCH):
+    for entry in islice(entries, limit):
         taken.append(entry)
         room -= len(entry.body or b"")
         if room <= 0:
@@ -75,27 +77,31 @@ def _stretch(entries: Iterator[Entry]) -> tuple[Entry, ...]:
     return tuple(taken)
 
 
-def _share_records(states: Sequence[State], entries: Iterator[Entry]) -> tuple[Entry, ...]:
-    """Take RECORDs into states that all collect; return the first entry that each has to read for itself.
+def _evolve_together(states: Sequence[State], stretch: Sequence[Entry]) -> None:
+    """Take entries into states that all collect; from where one of them no longer does, each by itself.
 
-    A RECORD without a spelled-out ``upsert`` is one under every ruleset, see ``wire``; of other entries
-    nothing is taken. Where a RECORD ends the collecting of some state, the entry after it is returned.
+    A RECORD without a spelled-out ``upsert`` is one under every ruleset, see ``wire``.
     """
     collecting = Phase.COLLECTING  # looked up once: a member of an enum is dear to look up
     on_record = machine.PROGRAM[collecting].handlers[Record]
-    is_shared = True
-    for entry in entries:
-        if not (is_shared and entry.type == "RECORD" and entry.origin == PROGRAM and entry.body is not None):
-            return (entry,)
-        message = read_usual_line(entry.body)
-        if type(message) is not Record or message.op == "upsert":
-            return (entry,)
+    for taken, entry in enumerate(stretch, start=1):
+        message = None
+        if entry.type == "RECORD" and entry.origin == PROGRAM and entry.body is not None:
+            message = read_usual_line(entry.body)
+        is_shared = type(message) is Record and message.op != "upsert"
+        all_collect = True
         for state in states:
-            state.through = entry.seq
-            on_record(state, entry, message)
+            if is_shared:
+                state.through = entry.seq
+                on_record(state, entry, message)
+            else:
+                evolve(state, (entry,))
             if state.phase is not collecting:
-                is_shared = False
-    return ()
+                all_collect = False
+        if not all_collect:
+            for state in states:
+                evolve(state, stretch[taken:])
+            return
 
 
 def take_runtime_line(state: State, entry: Entry) -> None:

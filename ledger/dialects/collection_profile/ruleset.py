@@ -99,6 +99,8 @@ class Ruleset:
     end_rules: tuple[EndRule, ...]
     manifest_rules: tuple[ManifestRule, ...] = ()
     store_rules: tuple[StoreRule, ...] = ()
+    dialect: str = field(default="collection-profile", init=False)
+    document: bytes = field(init=False)
     digest: str = field(init=False)
     wire: Wire = field(init=False)
 
@@ -108,7 +110,8 @@ class Ruleset:
             "switches": switches_in_digest(self.switches),
             "rules": [[asked_of, rule.__name__] for asked_of, rule in self._rules()],
         }
-        object.__setattr__(self, "digest", digest(canonical_json(content)))
+        object.__setattr__(self, "document", canonical_json(content))
+        object.__setattr__(self, "digest", digest(self.document))
         object.__setattr__(self, "wire", wire_under(self.switches))
 
     def tell_rules(self) -> Iterator[RuleTold]:

@@ -56,7 +56,7 @@ class Run(NamedTuple):
     documents: dict[str, bytes]
 
     def decided(self, ruleset: str = TEXT) -> Decision:
-        return replay(PROFILE, self.entries, self.documents, ruleset)
+        return replay(PROFILE, self.entries, self.documents, PROFILE.rulesets[ruleset])
 
 
 def run(

@@ -136,16 +136,16 @@ def test_what_the_grant_permits_is_unknown_only_where_there_is_one() -> None:
 
 def test_nothing_is_known_of_a_run_without_an_opening() -> None:
     whole = run(A, *WHOLE)
-    decision = replay(PROFILE, whole.entries[1:], whole.documents, TEXT)
+    decision = replay(PROFILE, whole.entries[1:], whole.documents, PROFILE.rulesets[TEXT])
     assert decision.status == "indeterminate"
     assert "manifest" in unknowns(decision)
-    empty = replay(PROFILE, [], {}, TEXT)
+    empty = replay(PROFILE, [], {}, PROFILE.rulesets[TEXT])
     assert (empty.status, empty.through) == ("indeterminate", 0)
 
 
 def test_a_manifest_that_is_not_at_hand_makes_the_run_indeterminate() -> None:
     whole = run(A, *WHOLE)
-    decision = replay(PROFILE, whole.entries, {}, TEXT)
+    decision = replay(PROFILE, whole.entries, {}, PROFILE.rulesets[TEXT])
     assert (decision.status, decision.cause.code if decision.cause else "") == (
         "indeterminate",
         "manifest_unknown",
