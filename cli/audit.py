@@ -11,7 +11,7 @@ from cli.decisions import decide_run, decide_run_under_all
 from cli.erasures import Erasures
 from cli.page import some_of
 from ledger.core.decision import Decision
-from ledger.core.dialect import Dialect
+from ledger.core.dialect import Dialect, Ruleset
 from ledger.core.entries import Entry
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
@@ -36,7 +36,7 @@ LOOKED_UP = 1000
 """Entries that are looked up one by one; for more of them the run is read through."""
 
 
-def audit(store: Store, run: RunRow, ruleset: str | None, stream: str | None) -> Explanation:
+def audit(store: Store, run: RunRow, ruleset: Ruleset | None, stream: str | None) -> Explanation:
     """Decide a run and explain the decision.
 
     Args:
@@ -99,7 +99,7 @@ def _entry(store: Store, run_no: int, seq: int) -> Entry | None:
 
 
 def _standings(
-    store: Store, run: RunRow, ruleset: str | None, decision: Decision, streams: list[str]
+    store: Store, run: RunRow, ruleset: Ruleset | None, decision: Decision, streams: list[str]
 ) -> dict[str, Standing]:
     """Find where checkpoints stand; nowhere known without a manifest, which says what runs came before."""
     if not run.program:
@@ -125,7 +125,7 @@ def _earlier_runs(store: Store, run: RunRow) -> tuple[list[RunRow], bool]:
 
 
 def _history(
-    store: Store, run: RunRow, ruleset: str | None, decision: Decision, earlier: list[RunRow]
+    store: Store, run: RunRow, ruleset: Ruleset | None, decision: Decision, earlier: list[RunRow]
 ) -> Iterator[PastRun]:
     yield _past(run, decision)
     for other in earlier:

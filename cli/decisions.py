@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 from cli.options import Common
 from ledger.core.decision import Decision
+from ledger.core.dialect import Ruleset
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.replay import dialect_named, opening, replay, replay_under_all, ruleset_named
+from ledger.replay.replay import dialect_named, opening, replay, replay_under_all
 
 
 @contextmanager
@@ -34,24 +35,24 @@ def open_ledger(common: Common, *, write: bool = False, create: bool = True) -> 
         store.close()
 
 
-def decide_run(store: Store, run: RunRow, ruleset: str | None) -> Decision:
-    """Fold a run that the ledger holds, and decide it.
+def decide_run(store: Store, run: RunRow, ruleset: Ruleset | None) -> Decision:
+    """Fold a run that the ledger holds, and decide it; None is the dialect's default ruleset.
 
     Raises:
-        NotFoundError: the run's dialect is not known here, or has no such ruleset.
+        NotFoundError: the run's dialect is not known here.
     """
     dialect, documents = dialect_named(run.dialect), documents_of(store, run)
-    return replay(dialect, store.entries(run.run_no), documents, ruleset_named(dialect, ruleset))
+    return replay(dialect, store.entries(run.run_no), documents, ruleset)
 
 
-def decide_run_under_all(store: Store, run: RunRow, ruleset: str | None) -> tuple[Decision, ...]:
+def decide_run_under_all(store: Store, run: RunRow, ruleset: Ruleset | None) -> tuple[Decision, ...]:
     """Fold a run once, and decide it under the ruleset that is asked for and then under every other.
 
     Raises:
-        NotFoundError: the run's dialect is not known here, or has no such ruleset.
+        NotFoundError: the run's dialect is not known here.
     """
     dialect, documents = dialect_named(run.dialect), documents_of(store, run)
-    return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset_named(dialect, ruleset))
+    return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset)
 
 
 def documents_of(store: Store, run: RunRow) -> Mapping[str, bytes]:

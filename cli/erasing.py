@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from cli.decisions import decide_run, documents_of
+from ledger.core.dialect import Ruleset
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.json_reader import printable
 from ledger.core.mentions import KeyNamed
@@ -14,7 +15,7 @@ from ledger.core.observations import EntriesErased, LineCut, decode_observation,
 from ledger.errors import NotFoundError, UsageError
 from ledger.log.store import RunRow, Store
 from ledger.replay.erasing import Change, change_between, without_bodies
-from ledger.replay.replay import dialect_named, replay, ruleset_named
+from ledger.replay.replay import dialect_named, replay
 
 How: TypeAlias = Literal["value", "text", "unread", "digest"]
 
@@ -144,7 +145,7 @@ def _joined(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
     return joined
 
 
-def foresee(store: Store, run: RunRow, entries: list[int], ruleset: str | None) -> Erasing:
+def foresee(store: Store, run: RunRow, entries: list[int], ruleset: Ruleset | None) -> Erasing:
     """Tell what erasing entries of a run does to its decision."""
     dialect = dialect_named(run.dialect)
     gone = frozenset(entries)
@@ -152,7 +153,7 @@ def foresee(store: Store, run: RunRow, entries: list[int], ruleset: str | None) 
         dialect,
         without_bodies(store.entries(run.run_no), gone),
         documents_of(store, run),
-        ruleset_named(dialect, ruleset),
+        ruleset,
     )
     change = change_between(decide_run(store, run, ruleset), after)
     return Erasing(run=run, entries=entries, change=change)

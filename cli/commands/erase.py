@@ -27,6 +27,7 @@ from cli.options import RUN_NAMES, Common, Output
 from cli.page import count_of, some_of
 from cli.progress import progress_bar
 from cli.render import print_json, print_rows, print_text
+from cli.rulesets import ruleset_finder
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
 from ledger.core.mentions import KeyNamed, canonical_key
@@ -162,6 +163,7 @@ def _plan(
     plan: list[Erasing] = []
     named: list[MentionTold] = []
     total = done = erased_before = 0
+    ruleset = ruleset_finder(store, common.ruleset)
     sizes = [store.size(run.run_no) for run in asked]
     with progress_bar(sum(sizes), color=common.color, counts_entries=True) as advance:
         for run, size in zip(asked, sizes, strict=True):
@@ -169,7 +171,7 @@ def _plan(
             entries, erased = choose(store, run, wanted)
             erased_before += erased
             if entries:
-                plan.append(foresee(store, run, entries, common.ruleset))
+                plan.append(foresee(store, run, entries, ruleset(run)))
             for mention in mentions(store, run, entries, wanted):
                 total += 1
                 if len(named) < MENTIONS_TOLD:

@@ -10,6 +10,7 @@ from cli.exits import NO, say
 from cli.options import Common, Output, command, examples, keep_options
 from cli.page import visible
 from cli.render import print_json, print_rows
+from cli.rulesets import find_ruleset
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import ManifestReading, ManifestStream
 
@@ -68,10 +69,10 @@ def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any
     """Return what is wrong: by the rules of every manifest, else by those that a ruleset adds."""
     from ledger.dialects import DIALECTS
     from ledger.dialects.collection_profile.catalogue import CATALOGUE
-    from ledger.dialects.collection_profile.rulesets import RULESETS
-    from ledger.replay.replay import ruleset_named
+    from ledger.dialects.collection_profile.ruleset import Ruleset
 
-    added = RULESETS[ruleset_named(DIALECTS["collection-profile"], ruleset).id].manifest_rules
+    asked = find_ruleset(None, DIALECTS["collection-profile"], ruleset)
+    added = asked.manifest_rules if isinstance(asked, Ruleset) else ()
     manifest = reading.manifest
     faults = reading.faults if manifest is None else [one for rule in added for one in rule(manifest)]
     return [

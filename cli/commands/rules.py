@@ -6,8 +6,8 @@ import typer
 
 from cli.options import Common, Output, command, examples, keep_options
 from cli.render import Row, print_json, print_rows, print_text
-from ledger.core.dialect import Dialect, Ruleset
-from ledger.errors import NotFoundError
+from cli.rulesets import any_ruleset
+from ledger.core.dialect import Ruleset
 
 EXAMPLES = """Examples:
 
@@ -62,7 +62,7 @@ def list_(common: Common) -> None:
 @command
 def show(common: Common, id: Annotated[str, typer.Argument(metavar="ID", help="A ruleset.")]) -> None:
     """Print a ruleset: its switches, and its rules by what they are asked of."""
-    ruleset = _dialect_of(id).rulesets[id]
+    ruleset = any_ruleset(None, id).ruleset
     switches, rules = _switches(ruleset), _rules(ruleset)
     if common.output in (Output.JSON, Output.JSONL):
         head = {"id": ruleset.id, "digest": ruleset.digest, "summary": ruleset.summary}
@@ -87,12 +87,3 @@ def _rules(ruleset: Ruleset) -> list[Row]:
         {"asked_of": one.asked_of, "rule": one.name, "clause": one.clause, "says": one.says}
         for one in ruleset.tell_rules()
     ]
-
-
-def _dialect_of(ruleset: str) -> Dialect:
-    from ledger.dialects import DIALECTS
-
-    known = {name: dialect for dialect in DIALECTS.values() for name in dialect.rulesets}
-    if ruleset not in known:
-        raise NotFoundError(f"there is no ruleset {ruleset!r}; there are: {', '.join(known)}")
-    return known[ruleset]

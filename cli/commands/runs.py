@@ -15,8 +15,10 @@ from cli.options import Common
 from cli.page import some_of
 from cli.progress import counter
 from cli.render import Row, print_rows
+from cli.rulesets import ruleset_finder
 from cli.run_names import is_called, short_program
 from ledger.core.decision import Checkpoint, Decision
+from ledger.core.dialect import Ruleset
 from ledger.core.instants import read_micros, write_micros
 from ledger.dialects import DIALECTS
 from ledger.errors import UsageError
@@ -102,7 +104,8 @@ def runs(
 
         if depth is None:
             depth = max(limit, DEPTH) if limit else 0
-        print_rows(_newest(store, asked, limit, depth, common.ruleset, is_asked), COLUMNS, common)
+        ruleset = ruleset_finder(store, common.ruleset)
+        print_rows(_newest(store, asked, limit, depth, ruleset, is_asked), COLUMNS, common)
 
 
 def read_since(text: str, now: float) -> int:
@@ -127,7 +130,7 @@ def _newest(
     runs: Iterator[RunRow],
     limit: int,
     depth: int,
-    ruleset: str | None,
+    ruleset: Callable[[RunRow], Ruleset],
     is_asked: Callable[[Row], bool],
 ) -> Iterator[Row]:
     """Yield the rows that are asked for, newest first, and say where that is not all there may be.
@@ -146,7 +149,8 @@ def _newest(
                 say(f"looked at the newest {depth} runs, and not at older ones; --depth 0 looks at all")
                 return
             count.show(f"looked at {looked_at} runs")
-            row = _row(run, decide_run(store, run, ruleset)) if run.dialect in DIALECTS else _unread_row(run)
+            is_read = run.dialect in DIALECTS
+            row = _row(run, decide_run(store, run, ruleset(run))) if is_read else _unread_row(run)
             if is_asked(row):
                 shown += 1
                 count.clear()

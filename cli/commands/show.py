@@ -10,6 +10,7 @@ from cli.exits import NO
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output, RunArgument
 from cli.render import print_bytes, print_rows, print_text
+from cli.rulesets import find_ruleset
 from cli.run_names import find_run
 from ledger.core.decision import Checkpoint, Decision
 from ledger.core.digests import canonical_json
@@ -34,7 +35,8 @@ def show(
     """Print the decision about a run; -o json is the decision itself, byte for byte."""
     with open_ledger(common) as store:
         found = find_run(store, run)
-        decision = decide_run(store, found, common.ruleset)
+        ruleset = find_ruleset(store, dialect_named(found.dialect), common.ruleset)
+        decision = decide_run(store, found, ruleset)
         notes, accounts = notes_on(store, found), accounts_of(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:

@@ -13,9 +13,11 @@ from cli.exits import NO, say
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output, RunArgument
 from cli.render import print_json, print_rows, print_text
+from cli.rulesets import find_ruleset
 from cli.run_names import find_run
 from cli.why_page import is_well, write_why
 from ledger.replay.explain import Explanation
+from ledger.replay.replay import dialect_named
 
 EXAMPLES = """Examples:
 
@@ -39,7 +41,8 @@ def why(
     """Say why each checkpoint of a run is committed or withheld, with the entries behind every reason."""
     with open_ledger(common) as store:
         found = find_run(store, run)
-        explained = audit(store, found, common.ruleset, stream)
+        ruleset = find_ruleset(store, dialect_named(found.dialect), common.ruleset)
+        explained = audit(store, found, ruleset, stream)
         notes, accounts = notes_on(store, found), accounts_of(store, found)
     match common.output:
         case Output.JSON | Output.JSONL:

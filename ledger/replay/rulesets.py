@@ -1,0 +1,180 @@
+"""Rulesets as data: which there are, how one is named, and where two differ.
+
+A ruleset comes from a dialect, which ships it. Whoever names one does so by its id, or by the beginning of
+its digest. Nothing here opens a file or a ledger: what is known is handed in.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ledger.core.dialect import Dialect, Ruleset, RuleTold
+from ledger.errors import NotFoundError, UsageError
+
+Origin: TypeAlias = Literal["shipped"]
+"""Where a ruleset comes from."""
+
+_Named: TypeAlias = tuple[str, str]
+"""The name and the clause of a rule; one name may stand for rules of several clauses."""
+
+_BY_DIGEST = re.compile(r"sha256:[0-9a-f]{8,64}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A ruleset that can be named, and where it comes from."""
+
+    ruleset: Ruleset
+    origin: Origin
+
+
+class SwitchChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A switch that stands otherwise in two rulesets; null where a ruleset does not have it."""
+
+    name: str
+    clause: str
+    says: str
+    here: str | None
+    there: str | None
+
+
+class RuleChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that only one of two rulesets asks, or that they ask in another order.
+
+    Attributes:
+        asked_of: what the rule is asked of.
+        name: the rule.
+        here: its place among the rules that the first ruleset asks of this, from 1; null where it does not.
+        there: its place in the second.
+    """
+
+    asked_of: str
+    name: str
+    clause: str
+    says: str
+    here: int | None
+    there: int | None
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """Where two rulesets differ; what the first has stands as ``here``, what the second as ``there``."""
+
+    switches: tuple[SwitchChange, ...]
+    rules: tuple[RuleChange, ...]
+
+    @property
+    def are_none(self) -> bool:
+        """Whether the two decide everything alike."""
+        return not self.switches and not self.rules
+
+
+def shipped(dialects: Iterable[Dialect]) -> list[Known]:
+    """Return the rulesets that dialects ship, in their order."""
+    return [Known(ruleset=one, origin="shipped") for dialect in dialects for one in dialect.rulesets.values()]
+
+
+def named(known: Sequence[Known], name: str) -> Known:
+    """Return the ruleset that a name means: an id, or ``sha256:`` and the first of its digest's digits.
+
+    Raises:
+        NotFoundError: none is meant, or more than one.
+    """
+    found = [one for one in known if one.ruleset.id == name]
+    if not found and _BY_DIGEST.fullmatch(name):
+        found = [one for one in known if one.ruleset.digest.startswith(name)]
+    if len({one.ruleset.digest for one in found}) > 1:
+        digests = ", ".join(one.ruleset.digest for one in found)
+        raise NotFoundError(f"{name!r} means more than one ruleset; name one of {digests}")
+    if not found:
+        raise NotFoundError(f"there is no ruleset {name!r}; {_hint(known, name)}")
+    return found[0]
+
+
+def of_dialect(ruleset: Ruleset, dialect: Dialect) -> Ruleset:
+    """Return a ruleset that decides the runs of a dialect.
+
+    Raises:
+        UsageError: it decides those of another.
+    """
+    if ruleset.dialect != dialect.name:
+        raise UsageError(
+            f"expected a ruleset for {dialect.name}, found {ruleset.id}, which is for {ruleset.dialect}; "
+            f"name another, such as {dialect.default_ruleset}"
+        )
+    return ruleset
+
+
+def changed_rules(here: Ruleset, there: Ruleset) -> Changes:
+    """Return where two rulesets of one dialect differ: switches, rules that one has, rules in another order.
+
+    Of rules in another order those are named that would have to move, as few as can be.
+    """
+    return Changes(switches=tuple(_switch_changes(here, there)), rules=tuple(_rule_changes(here, there)))
+
+
+def _hint(known: Sequence[Known], name: str) -> str:
+    ids = list(dict.fromkeys(one.ruleset.id for one in known))
+    near = get_close_matches(name, ids, 3)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(ids)}"
+
+
+def _switch_changes(here: Ruleset, there: Ruleset) -> list[SwitchChange]:
+    ours = {one.name: one for one in here.tell_switches()}
+    theirs = {one.name: one for one in there.tell_switches()}
+    changes: list[SwitchChange] = []
+    for name, told in {**theirs, **ours}.items():
+        values = [side[name].value if name in side else None for side in (ours, theirs)]
+        if values[0] != values[1]:
+            changes.append(
+                SwitchChange(name=name, clause=told.clause, says=told.says, here=values[0], there=values[1])
+            )
+    return changes
+
+
+def _rule_changes(here: Ruleset, there: Ruleset) -> list[RuleChange]:
+    ours, theirs = _by_asked_of(here), _by_asked_of(there)
+    changes: list[RuleChange] = []
+    for asked_of in dict.fromkeys((*ours, *theirs)):
+        mine, other = ours.get(asked_of, {}), theirs.get(asked_of, {})
+        first, second = list(mine), list(other)
+        stays = _longest_common(first, second)
+        changes += [
+            RuleChange(
+                asked_of=asked_of,
+                name=told.name,
+                clause=told.clause,
+                says=told.says,
+                here=first.index(key) + 1 if key in mine else None,
+                there=second.index(key) + 1 if key in other else None,
+            )
+            for key, told in {**mine, **other}.items()
+            if key not in stays
+        ]
+    return changes
+
+
+def _by_asked_of(ruleset: Ruleset) -> Mapping[str, Mapping[_Named, RuleTold]]:
+    """Return the rules in order, by what they are asked of."""
+    found: dict[str, dict[_Named, RuleTold]] = {}
+    for told in ruleset.tell_rules():
+        found.setdefault(told.asked_of, {})[told.name, told.clause] = told
+    return found
+
+
+def _longest_common(first: Sequence[_Named], second: Sequence[_Named]) -> set[_Named]:
+    """Return what two orders have in common in the same order, as much of it as can be."""
+    place = {key: number for number, key in enumerate(second)}
+    best: dict[_Named, tuple[_Named, ...]] = {}
+    for key in first:
+        if key in place:
+            before = [run for last, run in best.items() if place[last] < place[key]]
+            best[key] = (*_longest(before), key)
+    return set(_longest(best.values()))
+
+
+def _longest(runs: Iterable[tuple[_Named, ...]]) -> tuple[_Named, ...]:
+    return max(runs, key=len, default=())
