@@ -43,7 +43,7 @@ class CollectionProfile:
     default_ruleset = TEXT.id
     catalogue = CATALOGUE
     rulesets: Mapping[str, Ruleset] = RULESETS
-    program_types = frozenset(PROGRAM_SHAPES)
+    program_types = frozenset((*PROGRAM_SHAPES, "OBSERVATION"))
     runtime_types = frozenset(RUNTIME_SHAPES)
 
     def redact(self, origin: Origin, line: bytes) -> bytes:

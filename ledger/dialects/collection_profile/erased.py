@@ -15,6 +15,7 @@ from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile import observed as seen
 from ledger.dialects.collection_profile import program_lines as p
 from ledger.dialects.collection_profile import runtime_lines as r
+from ledger.dialects.collection_profile.rules.connector_fact import facts_are_known
 from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import Phase, Question, Staged, State
@@ -96,6 +97,10 @@ def _take_message(state: State, entry: Entry) -> None:
                 fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
                 state.violate(entry.seq, fault)
             state.erased.evidence.setdefault(entry.stream, []).append(entry.seq)
+        case "OBSERVATION" if not facts_are_known(state):
+            p.on_unknown(state, entry, m.Unknown(type=entry.type))
+        case "OBSERVATION":
+            state.erased.facts.append(entry.seq)
         case "INTERACTION" if not interaction_is_offered(state):
             fault = Fault(code="interaction_not_offered", clause="interaction/binding")
             state.violate(entry.seq, fault)

@@ -64,6 +64,7 @@ PROGRAM: Mapping[Phase, Table] = {
             m.DetailCoverage: p.on_detail_coverage,
             m.DetailGap: p.on_detail_gap,
             m.StreamEvidence: p.on_stream_evidence,
+            m.ConnectorFact: p.on_connector_fact,
             m.Progress: p.on_progress,
             m.Done: p.on_done,
             m.Blank: p.on_blank,

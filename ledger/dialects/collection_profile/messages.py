@@ -82,6 +82,7 @@ class DoneError(_Part, frozen=True):
     retryable: bool | None = None
     code: str | None = None
     recovery_hint: RecoveryHint | None = None
+    basis: tuple[str, ...] | None = None
 
 
 class TimeRange(_Part, frozen=True):
@@ -193,6 +194,24 @@ class StreamEvidence(_Part, frozen=True):
     outcomes: Outcomes
 
 
+class ConnectorFact(_Part, frozen=True):
+    """An OBSERVATION: something that the connector says it saw.
+
+    Its members are whatever is there: a bad one breaks nothing, so the rules judge it, and not its shape.
+
+    Attributes:
+        length: bytes of the line, without what ended it.
+    """
+
+    id: Any = None
+    fact: Any = None
+    step: Any = None
+    attrs: Any = None
+    evidence_ref: Any = None
+    resolves: Any = None
+    length: int = 0
+
+
 class Progress(_Part, frozen=True):
     """Something to show while a run goes on."""
 
@@ -256,6 +275,7 @@ ProgramMessage: TypeAlias = (
     | DetailCoverage
     | DetailGap
     | StreamEvidence
+    | ConnectorFact
     | Progress
     | Done
     | Blank

@@ -248,6 +248,8 @@ def unread_since(state: State, first: int) -> None:
         staged.drop_since(first)
         if not staged.total:
             del state.staged[stream]
+    for id_ in [id_ for id_, fact in state.connector_facts.items() if fact.entry >= first]:
+        del state.connector_facts[id_]
     cancelled, state.cancelled = state.cancelled, None
     state.phase = Phase.VIOLATED
     if cancelled is not None:

@@ -6,6 +6,8 @@ the first fault ends the run, else the message is taken.
 
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from ledger.core.ecmascript import INHERITED_NAMES
 from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, show_name
@@ -13,10 +15,11 @@ from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
 from ledger.dialects.collection_profile.plan import StreamPlan
+from ledger.dialects.collection_profile.rules import connector_fact as facts
 from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
-from ledger.dialects.collection_profile.state import Phase, Question, Report, Skip, Staged, State
+from ledger.dialects.collection_profile.state import FactKept, Phase, Question, Report, Skip, Staged, State
 
 
 def on_record(state: State, entry: Entry, message: m.Record) -> None:
@@ -141,6 +144,23 @@ def reject_evidence(state: State, entry: Entry, stream: str) -> None:
         state.evidence_rejected.setdefault(stream, entry.seq)
 
 
+def on_connector_fact(state: State, entry: Entry, message: m.ConnectorFact) -> None:
+    """Keep what the connector says it saw; a bad OBSERVATION is discarded and shown, and ends no run."""
+    if not facts.facts_are_known(state):
+        on_unknown(state, entry, m.Unknown(type="OBSERVATION"))
+        return
+    length = len((entry.body or b"").removesuffix(b"\r"))
+    message = msgspec.structs.replace(message, length=length)
+    fault = first_fault(state.ruleset.message_rules.get("OBSERVATION", ()), state, message)
+    if fault is not None:
+        state.note(fault, entry.seq)
+    elif len(state.connector_facts) < facts.FACTS_TAKEN and message.id not in state.connector_facts:
+        if facts.rests_on_erased(state, message):
+            state.erased.doubtful_facts.add(message.id)
+        resolved, left = facts.resolved_ids(message), facts.element_state(message)
+        state.connector_facts[message.id] = FactKept(entry.seq, message.fact, resolved, left)
+
+
 def on_progress(state: State, entry: Entry, message: m.Progress) -> None:
     """Ask the rules; nothing is kept."""
     breaks_a_rule(state, entry, "PROGRESS", message)
@@ -170,6 +190,8 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
             state.violate(entry.seq, fault)
         elif state.erased.exit is not None:
             state.erased.leave_open(state.erased.exit, since=entry.seq)
+        elif facts.basis_rests_on_erased(state, message):
+            state.erased.leave_open(state.erased.facts[0], since=entry.seq)
     state.done, state.done_entry = message, entry.seq
 
 

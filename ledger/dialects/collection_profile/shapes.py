@@ -245,6 +245,18 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
 }
 """What a connector may send, by type."""
 
+CONNECTOR_FACT = Shape(
+    m.ConnectorFact,
+    tuple(
+        Member(name, v.read_anything, "observation/" + name)
+        for name in ("id", "fact", "step", "attrs", "evidence_ref", "resolves")
+    ),
+)
+"""OBSERVATION, which only a ruleset that knows it reads; see ``wire``."""
+
+BASIS = Member("basis", v.read_names, "done/basis")
+"""What DONE's error may hold under such a ruleset."""
+
 RUNTIME_SHAPES: Mapping[str, Shape] = {
     "START": Shape(
         m.Start,

@@ -108,6 +108,21 @@ class Skip(msgspec.Struct, frozen=True):
     message: SkipResult
 
 
+class FactKept(msgspec.Struct, frozen=True):
+    """An accepted OBSERVATION.
+
+    Attributes:
+        fact: ``element_expectation``, ``wait_expired`` or ``provider_message``.
+        resolves: ids of earlier ones that it settles.
+        state: the state in which it leaves the element that it is about, None where it is about none.
+    """
+
+    entry: int
+    fact: str
+    resolves: tuple[str, ...] = ()
+    state: str | None = None
+
+
 class Question:
     """An INTERACTION and what became of it."""
 
@@ -141,9 +156,24 @@ class Erased:
         cuts: whether one of them said of some line that it was never read.
         exit: the one that said how the program ended.
         durable: whether one of them said which records were durable.
+        facts: the OBSERVATIONs.
+        doubtful_facts: ids of readable OBSERVATIONs that are accepted or not by what an erased one said.
     """
 
-    __slots__ = ("cuts", "durable", "entries", "evidence", "exit", "gaps", "reports", "run", "since", "skips")
+    __slots__ = (
+        "cuts",
+        "doubtful_facts",
+        "durable",
+        "entries",
+        "evidence",
+        "exit",
+        "facts",
+        "gaps",
+        "reports",
+        "run",
+        "since",
+        "skips",
+    )
 
     def __init__(self) -> None:
         self.entries = Tally(Fault(code="entry_erased", clause="log/erasure", by="owner"))
@@ -156,6 +186,8 @@ class Erased:
         self.cuts = False
         self.exit: int | None = None
         self.durable = False
+        self.facts: list[int] = []
+        self.doubtful_facts: set[str] = set()
 
     def leave_open(self, entry: int, *, since: int | None = None) -> None:
         """Keep an entry that leaves the run open, and from which entry on it is open where the run stands."""
@@ -196,6 +228,7 @@ class State:
         self.failed_streams: dict[str, Tally] = {}
         self.evidence: dict[str, tuple[int, StreamEvidence]] = {}
         self.evidence_rejected: dict[str, int] = {}
+        self.connector_facts: dict[str, FactKept] = {}
         self.asked: list[Question] = []
         self.asked_total = 0
         self.pending: Question | None = None

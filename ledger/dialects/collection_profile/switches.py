@@ -76,6 +76,10 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
         Literal["first_state", "integers_first"],
         _about("eligible/4", "The order in which checkpoints are committed."),
     ] = "first_state"
+    connector_facts: Annotated[
+        Literal["unknown", "known"],
+        _about("session/unknown", "Whether OBSERVATION is known, and DONE.error.basis, to who declares it."),
+    ] = "unknown"
     controller_loss: Annotated[
         Literal["weigh", "withhold"],
         _about("restart/1", "Whether a run whose controller was lost may commit anything."),

@@ -32,8 +32,9 @@ _TELLING: Mapping[str, tuple[str, ...]] = {
     ),
     "DETAIL_GAP": ("stream", "parent_stream", "record_key", "reason", "retryable", "last_error"),
     "STREAM_EVIDENCE": ("stream", "considered", "outcomes"),
+    "OBSERVATION": ("id", "fact", "step", "attrs", "evidence_ref", "resolves"),
     "PROGRESS": ("stream", "message", "count", "total"),
-    "DONE": ("status", "records_emitted", "error.code", "error.message", "error.retryable"),
+    "DONE": ("status", "records_emitted", "error.code", "error.message", "error.retryable", "error.basis"),
     "START": ("run_id", "collection_mode", "state", "scope.streams"),
 }
 

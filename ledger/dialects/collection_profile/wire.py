@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from ledger.dialects.collection_profile import values as v
 from ledger.dialects.collection_profile.decode import program_reader, refusing_upsert
 from ledger.dialects.collection_profile.messages import ProgramMessage
-from ledger.dialects.collection_profile.shapes import DONE_ERROR, PROGRAM_SHAPES, Shape, done_builder
+from ledger.dialects.collection_profile.shapes import (
+    BASIS,
+    CONNECTOR_FACT,
+    DONE_ERROR,
+    PROGRAM_SHAPES,
+    Shape,
+    done_builder,
+)
 from ledger.dialects.collection_profile.switches import Switches
 
 
@@ -41,6 +48,9 @@ def wire_under(switches: Switches) -> Wire:
     if switches.unknown_hint_member == "violate":
         shapes["SKIP_RESULT"] = _reading(shapes["SKIP_RESULT"], recovery_hint=v.read_closed_recovery_hint)
         error = _reading(error, recovery_hint=v.read_closed_recovery_hint)
+    if switches.connector_facts == "known":
+        shapes["OBSERVATION"] = CONNECTOR_FACT
+        error = error._replace(members=(*error.members, BASIS))
     build_done = done_builder(error, closed=switches.unknown_error_member == "violate")
     shapes["DONE"] = shapes["DONE"]._replace(build=build_done)
     reader = refusing_upsert if switches.spelled_out_upsert == "violate" else program_reader

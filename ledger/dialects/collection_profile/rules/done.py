@@ -6,6 +6,7 @@ from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule, show_name
 from ledger.core.observations import ProgramExited
 from ledger.dialects.collection_profile.messages import Done
+from ledger.dialects.collection_profile.rules.connector_fact import facts_are_known
 from ledger.dialects.collection_profile.state import State
 
 STREAM_FAILURE = "stream_collection_failed"
@@ -36,6 +37,29 @@ def count_is_right(state: State, message: Done) -> Fault | None:
         return None
     detail = {"records_emitted": _bounded(message.records_emitted), "counted": state.counted}
     return Fault(code="records_emitted_wrong", clause="done/records_emitted", detail=detail)
+
+
+def names_a_basis(state: State, message: Done) -> bool:
+    """Tell whether a DONE says which OBSERVATIONs its error rests on."""
+    return message.error is not None and message.error.basis is not None
+
+
+@rule("done/basis", when=names_a_basis)
+def basis_is_of_accepted_facts(state: State, message: Done) -> Fault | None:
+    """An error's ``basis`` names OBSERVATIONs of the run, where the connector declares that capability.
+
+    Reading: accepted ones. Naming none, or one twice, is no fault. One that is not known may have been
+    erased, if any was.
+    """
+    basis = message.error.basis if message.error is not None else None
+    if basis is None:
+        return None
+    if not facts_are_known(state):
+        return Fault(code="basis_without_capability", clause="done/basis")
+    missing = next((id_ for id_ in basis if id_ not in state.connector_facts), None)
+    if missing is None or state.erased.facts:
+        return None
+    return Fault(code="basis_not_accepted", clause="done/basis", detail={"id": show_name(missing)})
 
 
 @rule("connector/8")

@@ -6,7 +6,7 @@ older one, or a switch where the choice lies in the machinery.
 
 from dataclasses import replace
 
-from ledger.dialects.collection_profile.rules import scope
+from ledger.dialects.collection_profile.rules import connector_fact, done, scope
 from ledger.dialects.collection_profile.rules import state as state_rules
 from ledger.dialects.collection_profile.rulesets.text import TEXT
 from ledger.dialects.collection_profile.switches import Switches
@@ -14,13 +14,25 @@ from ledger.dialects.collection_profile.switches import Switches
 _MESSAGE_RULES = {
     **TEXT.message_rules,
     "STATE": (scope.names_stream_in_scope("state/stream"), state_rules.cursor_is_an_object_or_null),
+    "OBSERVATION": (
+        connector_fact.fact_is_short,
+        connector_fact.fact_has_an_id,
+        connector_fact.fact_is_one_of_three,
+        connector_fact.fact_names_its_step,
+        connector_fact.attributes_are_of_the_fact,
+        connector_fact.evidence_is_a_reference,
+        connector_fact.resolved_facts_came_before,
+        connector_fact.fact_id_is_new,
+        connector_fact.facts_are_few,
+    ),
+    "DONE": (*TEXT.message_rules["DONE"], done.basis_is_of_accepted_facts),
 }
 
 LATER = replace(
     TEXT,
     id="collection-profile/0.2.0",
     summary="the later profile of October 2026, version 0.2.0",
-    switches=Switches(controller_loss="withhold"),
+    switches=Switches(controller_loss="withhold", connector_facts="known"),
     message_rules=_MESSAGE_RULES,
     checkpoint_rules={**TEXT.checkpoint_rules, "restart": ()},
 )
