@@ -34,12 +34,19 @@ class RuleTold(NamedTuple):
 
 
 class SwitchTold(NamedTuple):
-    """A switch, for people: its name and value, the clause that leaves the choice, and what it decides."""
+    """A switch: its name and value, the clause that leaves the choice, and what it decides.
+
+    Attributes:
+        values: all that it can be set to.
+        default: what it is where a ruleset's document does not name it.
+    """
 
     name: str
     value: str
     clause: str
     says: str
+    values: tuple[str, ...]
+    default: str
 
 
 class Ruleset(Protocol):
@@ -134,6 +141,21 @@ class Dialect(WireDialect, Protocol):
     @property
     def rulesets(self) -> Mapping[str, Ruleset]:
         """The shipped rulesets by id, the default first."""
+        ...
+
+    def derive(self, base: Any, *, id: str, summary: str, switches: Mapping[str, str]) -> Ruleset:
+        """Return a ruleset that asks the same rules as another, with some of its switches turned.
+
+        Args:
+            base: a ruleset of this dialect.
+            id: the new one's.
+            summary: one line for people.
+            switches: values by the names of switches; the others stay as they are.
+
+        Raises:
+            UsageError: there is no such switch or value, or a value that does nothing without a rule that
+                ``base`` does not ask.
+        """
         ...
 
     def initial_state(self, ruleset: Any, documents: Mapping[str, bytes]) -> Any:

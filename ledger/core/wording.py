@@ -1,7 +1,8 @@
 """How codes become sentences: what a dialect's catalogue offers to whoever explains a decision."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from ledger.core.findings import Detail
 
@@ -16,6 +17,13 @@ def fill(template: str, detail: Detail, **names: object) -> str:
     facts: dict[str, object] = {**detail, **names}
     shown = {name: ", ".join(v) if isinstance(v, tuple) else v for name, v in facts.items()}
     return template.format_map(_Blank(shown))
+
+
+def suggest(name: str, names: Iterable[str]) -> str:
+    """Say which of the names may be meant by one that is none of them, or which there are."""
+    known = list(dict.fromkeys(names))
+    near = get_close_matches(name, known, 3)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known) or 'none'}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ its digest. Nothing here opens a file or a ledger: what is known is handed in.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ledger.core.dialect import Dialect, Ruleset, RuleTold
+from ledger.core.wording import suggest
 from ledger.errors import NotFoundError, UsageError
 
 Origin: TypeAlias = Literal["shipped"]
@@ -90,7 +90,9 @@ def named(known: Sequence[Known], name: str) -> Known:
         digests = ", ".join(one.ruleset.digest for one in found)
         raise NotFoundError(f"{name!r} means more than one ruleset; name one of {digests}")
     if not found:
-        raise NotFoundError(f"there is no ruleset {name!r}; {_hint(known, name)}")
+        raise NotFoundError(
+            f"there is no ruleset {name!r}; {suggest(name, (one.ruleset.id for one in known))}"
+        )
     return found[0]
 
 
@@ -114,12 +116,6 @@ def changed_rules(here: Ruleset, there: Ruleset) -> Changes:
     Of rules in another order those are named that would have to move, as few as can be.
     """
     return Changes(switches=tuple(_switch_changes(here, there)), rules=tuple(_rule_changes(here, there)))
-
-
-def _hint(known: Sequence[Known], name: str) -> str:
-    ids = list(dict.fromkeys(one.ruleset.id for one in known))
-    near = get_close_matches(name, ids, 3)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(ids)}"
 
 
 def _switch_changes(here: Ruleset, there: Ruleset) -> list[SwitchChange]:

@@ -29,7 +29,7 @@ from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decode import label_line
 from ledger.dialects.collection_profile.fold import evolve, evolve_all
 from ledger.dialects.collection_profile.manifest import read_connector_id
-from ledger.dialects.collection_profile.ruleset import Ruleset
+from ledger.dialects.collection_profile.ruleset import Ruleset, derive
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES
 from ledger.dialects.collection_profile.state import State
@@ -75,6 +75,10 @@ class CollectionProfile:
                 return trigger.grant_id
             case "single_use":
                 return None
+
+    def derive(self, base: Ruleset, *, id: str, summary: str, switches: Mapping[str, str]) -> Ruleset:
+        """Return a ruleset with the rules of another, and some of its switches turned."""
+        return derive(base, id=id, summary=summary, switches=switches)
 
     def initial_state(self, ruleset: Ruleset, documents: Mapping[str, bytes]) -> State:
         """Return the state before the first entry."""

@@ -6,20 +6,22 @@ digest covers the id, the switches and the names of all rules.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import inspect
+import msgspec
 
 from ledger.core.dialect import RuleTold, SwitchTold
 from ledger.core.digests import canonical_json, digest
 from ledger.core.findings import Fault, Tally, rule_clause
 from ledger.core.observations import Offered, ProgramExited, Trigger
+from ledger.core.wording import suggest
 from ledger.dialects.collection_profile.manifest import Manifest
 from ledger.dialects.collection_profile.messages import Done, Start
 from ledger.dialects.collection_profile.plan import Plan, RecordRule
-from ledger.dialects.collection_profile.switches import Switches, switches_in_digest
+from ledger.dialects.collection_profile.switches import SWITCHES, Switches, switches_in_digest
 from ledger.dialects.collection_profile.wire import Wire, wire_under
+from ledger.errors import UsageError
 
 if TYPE_CHECKING:
     from ledger.core.decision import Reason, Status
@@ -122,13 +124,9 @@ class Ruleset:
 
     def tell_switches(self) -> Iterator[SwitchTold]:
         """Yield every switch with its value."""
-        described = inspect.type_info(Switches)
-        for one in described.fields if isinstance(described, inspect.StructType) else ():
-            meta = one.type
-            if isinstance(meta, inspect.Metadata):
-                clause = str((meta.extra or {}).get("clause", ""))
-                says = str((meta.extra_json_schema or {}).get("description", ""))
-                yield SwitchTold(one.name, str(getattr(self.switches, one.name)), clause, says)
+        for name, one in SWITCHES.items():
+            value = str(getattr(self.switches, name))
+            yield SwitchTold(name, value, one.clause, one.says, one.values, one.default)
 
     def _rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
         yield from (("manifest", rule) for rule in self.manifest_rules)
@@ -143,3 +141,28 @@ class Ruleset:
             yield from ((f"checkpoint, {weighing}", rule) for rule in weighed)
         yield from (("store", rule) for rule in self.store_rules)
         yield from (("end", rule) for rule in self.end_rules)
+
+
+def derive(base: Ruleset, *, id: str, summary: str, switches: Mapping[str, str]) -> Ruleset:
+    """Return a ruleset with the rules of another, and some of its switches turned.
+
+    Raises:
+        UsageError: there is no such switch or value, or a value that does nothing without a rule that
+            ``base`` does not ask.
+    """
+    asked = {told.name for told in base.tell_rules()}
+    for name, value in switches.items():
+        switch = SWITCHES.get(name)
+        if switch is None:
+            raise UsageError(f"expected a switch of {base.id}, found {name!r}; {suggest(name, SWITCHES)}")
+        if value not in switch.values:
+            values = " or ".join(switch.values)
+            raise UsageError(f"expected the switch {name} to be {values}, found {value!r}")
+        needed = switch.needs.get(value)
+        if needed is not None and needed not in asked and value != getattr(base.switches, name):
+            raise UsageError(
+                f"expected a ruleset that asks {needed}, without which {name} cannot be {value}, "
+                f"found {base.id}, which does not; extend another, or leave the switch as it is"
+            )
+    turned = msgspec.convert({**msgspec.to_builtins(base.switches), **switches}, Switches)
+    return replace(base, id=id, summary=summary, switches=turned)

@@ -1,17 +1,20 @@
 """The switches: choices of a ruleset that lie in the machinery and not in a rule of their own.
 
-Each names the clause that leaves the choice open, and says what it decides. Defaults are the specification's
-text as we read it. A ruleset that was released keeps its digest when a switch is added: see
-:func:`switches_in_digest`.
+Each names the clause that leaves the choice open, and says what it decides; where a value does nothing unless
+some rule is asked too, it names that rule. Defaults are the specification's text as we read it. A ruleset
+that was released keeps its digest when a switch is added: see :func:`switches_in_digest`.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
+from msgspec import inspect
 
 
-def _about(clause: str, says: str) -> msgspec.Meta:
-    return msgspec.Meta(description=says, extra={"clause": clause})
+def _about(clause: str, says: str, **needs: str) -> msgspec.Meta:
+    """Describe a switch; ``needs`` names, by value, the rule without which the value does nothing."""
+    return msgspec.Meta(description=says, extra={"clause": clause, "needs": needs})
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +26,12 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     ] = "violate"
     state_of_no_checkpoint: Annotated[
         Literal["ignore", "violate", "stage"],
-        _about("state/stream", "What a STATE of a stream that is no checkpoint does."),
+        _about(
+            "state/stream",
+            "What a STATE of a stream that is no checkpoint does.",
+            ignore="stream_is_a_checkpoint",
+            violate="stream_is_a_checkpoint",
+        ),
     ] = "ignore"
     unknown_message: Annotated[
         Literal["violate", "ignore", "ignore_inherited_names"],
@@ -31,11 +39,19 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     ] = "violate"
     evidence_closure: Annotated[
         Literal["off", "on"],
-        _about("evidence/closure", "Whether STREAM_EVIDENCE must agree with what was counted."),
+        _about(
+            "evidence/closure",
+            "Whether STREAM_EVIDENCE must agree with what was counted.",
+            on="evidence_agrees_with_counts",
+        ),
     ] = "off"
     stream_evidence: Annotated[
         Literal["known", "unknown"],
-        _about("session/unknown", "Whether STREAM_EVIDENCE is a type that the runtime knows."),
+        _about(
+            "session/unknown",
+            "Whether STREAM_EVIDENCE is a type that the runtime knows.",
+            known="evidence_is_of_a_child",
+        ),
     ] = "known"
     spelled_out_upsert: Annotated[
         Literal["accept", "violate"],
@@ -59,7 +75,11 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     ] = "ignore"
     undeclared_parent: Annotated[
         Literal["violate", "accept"],
-        _about("precedence/3", "What a report does of a stream without parents on another's checkpoint."),
+        _about(
+            "precedence/3",
+            "What a report does of a stream without parents on another's checkpoint.",
+            violate="self_mapped_stream_reports_on_itself",
+        ),
     ] = "violate"
     unlisted_gap: Annotated[
         Literal["unaccounted", "accounted"],
@@ -78,11 +98,19 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     ] = "first_state"
     connector_facts: Annotated[
         Literal["unknown", "known"],
-        _about("session/unknown", "Whether OBSERVATION is known, and DONE.error.basis, to who declares it."),
+        _about(
+            "session/unknown",
+            "Whether OBSERVATION is known, and DONE.error.basis, to who declares it.",
+            known="fact_has_an_id",
+        ),
     ] = "unknown"
     controller_loss: Annotated[
         Literal["weigh", "withhold"],
-        _about("restart/1", "Whether a run whose controller was lost may commit anything."),
+        _about(
+            "restart/1",
+            "Whether a run whose controller was lost may commit anything.",
+            weigh="nothing_is_owed",
+        ),
     ] = "weigh"
 
 
@@ -96,3 +124,32 @@ def switches_in_digest(switches: Switches) -> dict[str, str]:
     """Return what a ruleset's digest covers: the first switches, and of later ones those that are turned."""
     values: dict[str, str] = msgspec.to_builtins(switches)
     return {name: value for name, value in values.items() if name in _FIRST or value != _DEFAULTS[name]}
+
+
+class Switch(NamedTuple):
+    """What there is to know of a switch; ``needs`` names, by value, a rule without which it does nothing."""
+
+    clause: str
+    says: str
+    values: tuple[str, ...]
+    default: str
+    needs: Mapping[str, str]
+
+
+def _described(field: inspect.Field) -> Switch:
+    described = field.type
+    assert isinstance(described, inspect.Metadata)
+    assert isinstance(described.type, inspect.LiteralType)
+    extra, schema = described.extra or {}, described.extra_json_schema or {}
+    values = tuple(map(str, described.type.values))
+    return Switch(extra["clause"], schema["description"], values, _DEFAULTS[field.name], extra["needs"])
+
+
+def _every_switch() -> Mapping[str, Switch]:
+    struct = inspect.type_info(Switches)
+    assert isinstance(struct, inspect.StructType)
+    return {field.name: _described(field) for field in struct.fields}
+
+
+SWITCHES: Mapping[str, Switch] = _every_switch()
+"""Every switch by its name, in the order in which they are declared."""

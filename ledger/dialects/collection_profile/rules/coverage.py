@@ -78,9 +78,10 @@ def outcomes_were_required(state: State, message: DetailCoverage) -> Fault | Non
 
 @rule("coverage/keys")
 def outcomes_do_not_overlap(state: State, message: DetailCoverage) -> Fault | None:
-    """No key is in two outcome sets, optional skips among them."""
+    """No key is in two outcome sets, optional skips among them where they count."""
     outcome_of: dict[Key, str] = {}
-    for member in ("hydrated_keys", "gap_keys", "optional_skip_keys"):
+    optional = ("optional_skip_keys",) if _skips_count(state) else ()
+    for member in ("hydrated_keys", "gap_keys", *optional):
         for key in getattr(message, member) or ():
             if outcome_of.setdefault(key, member) != member:
                 return _fault(
@@ -92,13 +93,13 @@ def outcomes_do_not_overlap(state: State, message: DetailCoverage) -> Fault | No
 @rule("coverage/keys")
 def optional_skips_do_not_repeat(state: State, message: DetailCoverage) -> Fault | None:
     """``optional_skip_keys``, where they count, hold no key twice."""
-    return _first_repeated(message, "optional_skip_keys")
+    return _first_repeated(message, "optional_skip_keys") if _skips_count(state) else None
 
 
 @rule("coverage/keys")
 def optional_skips_were_required(state: State, message: DetailCoverage) -> Fault | None:
     """Every optional skip, where they count, is of a required key."""
-    return _first_not_required(message, ("optional_skip_keys",))
+    return _first_not_required(message, ("optional_skip_keys",)) if _skips_count(state) else None
 
 
 @rule("coverage/once")
@@ -123,6 +124,11 @@ def names_any_parent(state: State, declared: ManifestStream | None) -> bool:
     """Tell whether a stream may report on checkpoints that it does not declare (precedence/3)."""
     is_free = declared is not None and declared.parents == (declared.name,)
     return is_free and state.ruleset.switches.undeclared_parent == "accept"
+
+
+def _skips_count(state: State) -> bool:
+    """Tell whether optional skips are credited; where they are not, nothing is asked of what they hold."""
+    return state.ruleset.switches.optional_skip_keys == "credit"
 
 
 def _first_repeated(message: DetailCoverage, member: str) -> Fault | None:
