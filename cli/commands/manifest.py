@@ -1,5 +1,6 @@
 """``runledger manifest``: hold a manifest against its rules, before any run."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from cli.options import Common, Output, command, examples, keep_options
 from cli.page import visible
 from cli.render import print_json, print_rows
 from cli.rulesets import find_ruleset
+from ledger.core.findings import Fault
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import ManifestReading, ManifestStream
 
@@ -72,9 +74,9 @@ def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any
     from ledger.dialects.collection_profile.ruleset import Ruleset
 
     asked = find_ruleset(None, DIALECTS["collection-profile"], ruleset)
-    added = asked.manifest_rules if isinstance(asked, Ruleset) else ()
-    manifest = reading.manifest
-    faults = reading.faults if manifest is None else [one for rule in added for one in rule(manifest)]
+    faults: Iterable[Fault] = reading.faults
+    if reading.manifest is not None:
+        faults = asked.faults_of(reading.manifest) if isinstance(asked, Ruleset) else ()
     return [
         {
             "code": fault.code,

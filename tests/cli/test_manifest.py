@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.running import call, run
 from tests.cli.transcripts import MANIFEST, TRANSCRIPTS, header_of
+from tests.dialects.collection_profile.runs import fully_declared
 
 
 def check(tmp_path: Path, manifest: Any, *words: str) -> Any:
@@ -116,3 +117,5 @@ def test_a_ruleset_may_ask_more_of_a_manifest(tmp_path: Path) -> None:
     done = check(tmp_path, manifest, "--ruleset", "collection-profile/0.1.0+reference", "-o", "json")
     assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (1, ["strategy_unknown"])
     assert check(tmp_path, manifest, "--ruleset", "nothing").status == 4
+    done = check(tmp_path, fully_declared(manifest), "--ruleset", "collection-profile/0.2.0", "-o", "json")
+    assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (1, ["strategy_unknown"])

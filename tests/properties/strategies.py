@@ -111,7 +111,8 @@ def manifests(draw: st.DrawFn) -> Message:
             more["selection"] = {"resource_field": "id"}
         declared[name] = {**members, **more}
     order: list[str] = draw(st.permutations(list(declared)))
-    return r.streams(**{name: declared[name] for name in order})
+    manifest = r.streams(**{name: declared[name] for name in order})
+    return manifest if once_in(draw, 3) else r.fully_declared(manifest)
 
 
 @st.composite

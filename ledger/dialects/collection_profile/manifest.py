@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ledger.core.findings import LIST_LIMIT, Detail, Fault, show_name
-from ledger.core.json_reader import Json, Malformed, msgspec_may_read, printable, read_json
+from ledger.core.json_reader import Json, Malformed, json_type, msgspec_may_read, printable, read_json
 
 CHILD_STRATEGY = "checkpoint_window"
 DETAIL_STRATEGY = "parent_detail_accounting"
@@ -28,6 +28,10 @@ class ManifestStream(msgspec.Struct, frozen=True, kw_only=True):
         required_fields: top-level names that the stream's schema requires.
         coverage_strategy: as declared, None where it is absent or null.
         resource_field: the record field that ``resources`` may also name.
+        freshness_strategy: as declared, None where it is absent or null.
+        semantics: as declared, None where it is absent or null.
+        declared_key: ``primary_key`` as declared, None where it is absent or null.
+        schema_type: the JSON type of the declared schema, None where it is absent or null.
     """
 
     name: str
@@ -38,6 +42,10 @@ class ManifestStream(msgspec.Struct, frozen=True, kw_only=True):
     required_fields: tuple[str, ...] = ()
     coverage_strategy: Any = None
     resource_field: str | None = None
+    freshness_strategy: Any = None
+    semantics: Any = None
+    declared_key: Any = None
+    schema_type: str | None = None
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -55,6 +63,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         required_bindings: bindings that the runtime must offer and describe.
         protocol_capabilities: what the connector needs of the runtime's protocol; None where the
             declaration is malformed.
+        declared_capabilities: the same as declared, an empty list where it is absent.
+        connector_key: as declared, None where it is absent or null.
+        human_interaction: the kinds of question that the connector may ask.
+        repeated_members: the member names that occur more than once in one object, sorted.
     """
 
     connector_id: str
@@ -63,6 +75,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     bindings: tuple[str, ...] = ()
     required_bindings: tuple[str, ...] = ()
     protocol_capabilities: tuple[str, ...] | None = ()
+    declared_capabilities: Any = ()
+    connector_key: Any = None
+    human_interaction: tuple[str, ...] = ()
+    repeated_members: tuple[str, ...] = ()
 
 
 class ManifestReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +120,10 @@ def _read(body: bytes) -> ManifestReading:
         bindings=tuple(_bindings(value)),
         required_bindings=tuple(name for name, is_required in _bindings(value).items() if is_required),
         protocol_capabilities=_capabilities(value.get("protocol_capabilities")),
+        declared_capabilities=value.get("protocol_capabilities", []),
+        connector_key=value.get("connector_key"),
+        human_interaction=_human_interaction(value.get("capabilities")),
+        repeated_members=document.repeated,
     )
     return ManifestReading(connector_id=connector_id, version=version, manifest=manifest)
 
@@ -256,6 +276,10 @@ def _stream(value: dict[str, Json]) -> ManifestStream:
         required_fields=_strings(schema.get("required") if isinstance(schema, dict) else None),
         coverage_strategy=value.get("coverage_strategy"),
         resource_field=resource_field if _is_name(resource_field) else None,
+        freshness_strategy=value.get("freshness_strategy"),
+        semantics=value.get("semantics"),
+        declared_key=value.get("primary_key"),
+        schema_type=json_type(schema) if schema is not None else None,
     )
 
 
@@ -272,6 +296,11 @@ def _capabilities(value: Json) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(map(_is_name, value)):
         return None
     return tuple(value)
+
+
+def _human_interaction(capabilities: Json) -> tuple[str, ...]:
+    kinds = capabilities.get("human_interaction") if isinstance(capabilities, dict) else None
+    return _strings(kinds) if isinstance(kinds, list) else ()
 
 
 def _strings(value: Json) -> tuple[str, ...]:

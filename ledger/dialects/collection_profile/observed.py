@@ -70,7 +70,7 @@ def on_opened(state: State, entry: Entry, opened: o.RunOpened) -> None:
     if manifest is None:
         refuse(state, entry, state.manifest.faults)
         return
-    faults = [fault for rule in state.ruleset.manifest_rules for fault in rule(manifest)]
+    faults = list(state.ruleset.faults_of(manifest))
     if opened.offered is not None:
         faults += [fault for rule in state.ruleset.match_rules for fault in rule(manifest, opened.offered)]
     if faults:

@@ -13,7 +13,7 @@ import msgspec
 
 from ledger.core.dialect import RuleTold, SwitchTold
 from ledger.core.digests import canonical_json, digest
-from ledger.core.findings import Fault, Tally, rule_clause
+from ledger.core.findings import Fault, Tally, rule_clause, rule_needs
 from ledger.core.observations import Offered, ProgramExited, Trigger
 from ledger.core.wording import suggest
 from ledger.dialects.collection_profile.manifest import Manifest
@@ -115,6 +115,13 @@ class Ruleset:
         object.__setattr__(self, "document", canonical_json(content))
         object.__setattr__(self, "digest", digest(self.document))
         object.__setattr__(self, "wire", wire_under(self.switches))
+
+    def faults_of(self, manifest: Manifest) -> Iterator[Fault]:
+        """Ask the manifest rules; those that demand a declaration only where the switch does."""
+        optional = self.switches.manifest_declarations == "optional"
+        for rule in self.manifest_rules:
+            if not (optional and rule_needs(rule) == "declarations"):
+                yield from rule(manifest)
 
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule, by what it is asked of."""

@@ -112,6 +112,14 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
             weigh="nothing_is_owed",
         ),
     ] = "weigh"
+    manifest_declarations: Annotated[
+        Literal["optional", "required"],
+        _about(
+            "manifest/shape",
+            "Whether a manifest must declare what the later profile made mandatory.",
+            required="semantics_are_declared",
+        ),
+    ] = "optional"
 
 
 _FIRST = ("out_of_scope_record", "state_of_no_checkpoint", "unknown_message", "evidence_closure")

@@ -156,6 +156,19 @@ def detail(*parents: str, **more: Any) -> Message:
     return {"parent_streams": list(parents), "coverage_strategy": "parent_detail_accounting", **more}
 
 
+def fully_declared(manifest: Message, **more: Any) -> Message:
+    """Return a manifest with what the later profile demands of it; what it declares by itself stays."""
+    stream = {
+        "primary_key": ["id"],
+        "schema": {"type": "object"},
+        "semantics": "mutable_state",
+        "coverage_strategy": "full_inventory",
+        "freshness_strategy": "scheduled_window",
+    }
+    whole = {"connector_key": "example", "capabilities": {"human_interaction": ["credentials", "otp"]}}
+    return {**whole, **manifest, "streams": [{**stream, **one} for one in manifest["streams"]], **more}
+
+
 # What the runtime says, and how programs end.
 
 

@@ -18,6 +18,7 @@ from tests.dialects.collection_profile.runs import (
     error,
     exited,
     findings,
+    fully_declared,
     interaction,
     run,
     start,
@@ -26,7 +27,7 @@ from tests.dialects.collection_profile.runs import (
 )
 
 LATER = "collection-profile/0.2.0"
-M = {**streams("a"), "protocol_capabilities": ["OBSERVATION"]}
+M = fully_declared(streams("a"), protocol_capabilities=["OBSERVATION"])
 ALL = start("a")
 EXPECTED = {"state": "absent"}
 WAITED = {"budget_ms": 5000, "states_seen": ["absent", "hidden"], "final": "hidden"}
@@ -213,7 +214,7 @@ def rested(*lines: Step, basis: Any, manifest: Message = M, **more: Any) -> Run:
     """Return a run that certifies a failure and says on which facts it rests."""
     failed = done(0, "failed", error=error("stream_collection_failed", basis=basis))
     named = {"type": "SKIP_RESULT", "stream": "b", "reason": "stream_collection_failed", "message": "b"}
-    both = {**manifest, "streams": [{"name": "a"}, {"name": "b"}]}
+    both = fully_declared({**manifest, "streams": [{"name": "a"}, {"name": "b"}]})
     said: list[Step] = [start("a", "b"), *lines, state("a"), named, failed, exited(1)]
     return run(both, *said, offered=None)
 

@@ -16,12 +16,13 @@ from tests.conformance.test_collection_profile import GENERATED, WRITTEN
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE, Run
 
+A, B7 = r.fully_declared(r.streams("a")), r.fully_declared(r.streams("b", "7"))
 HINT = {"action": "unknown", "why": "x"}
-OBSERVING = {**r.streams("a"), "protocol_capabilities": ["OBSERVATION"]}
+OBSERVING = r.fully_declared(r.streams("a"), protocol_capabilities=["OBSERVATION"])
 FACT = {"type": "OBSERVATION", "id": "o1", "fact": "provider_message"}
 EXTRA = [
-    r.run(r.streams("a"), r.start("a"), r.skip("a", "x", recovery_hint=HINT), r.done(), r.exited(0)),
-    r.run(r.streams("b", "7"), r.start("b", "7"), r.state("b"), r.state("7"), r.done(), r.exited(0)),
+    r.run(A, r.start("a"), r.skip("a", "x", message="x", recovery_hint=HINT), r.done(), r.exited(0)),
+    r.run(B7, r.start("b", "7"), r.state("b"), r.state("7"), r.done(), r.exited(0)),
     r.run(OBSERVING, r.start("a"), FACT, r.state("a"), r.done(), r.exited(0), offered=None),
 ]
 """Runs for the switches that no case of the profile is about."""
@@ -29,6 +30,8 @@ EXTRA = [
 REFUSED = {
     (TEXT.id, "connector_facts", "known"),
     (REFERENCE.id, "connector_facts", "known"),
+    (TEXT.id, "manifest_declarations", "required"),
+    (REFERENCE.id, "manifest_declarations", "required"),
     (REFERENCE.id, "evidence_closure", "on"),
     (REFERENCE.id, "stream_evidence", "known"),
     (REFERENCE.id, "controller_loss", "weigh"),
@@ -56,7 +59,17 @@ def of_case(case: Case) -> Run:
     return Run(record(case, PROFILE).entries, {case.manifest_digest: bytes(case.manifest)})
 
 
-WRITTEN_RUNS = [*EXTRA, *map(of_case, WRITTEN)]
+def declared(case: Case) -> Iterator[Case]:
+    """Yield a case with the manifest that the later profile wants, if it declares streams at all."""
+    manifest = msgspec.json.decode(case.manifest)
+    if all(isinstance(stream, dict) for stream in manifest.get("streams") or [None]):
+        manifest.pop("runtime_requirements", None)
+        whole = msgspec.Raw(r.to_line(r.fully_declared(manifest)))
+        yield msgspec.structs.replace(case, manifest=whole)
+
+
+DECLARED = [one for case in WRITTEN for one in declared(case)]
+WRITTEN_RUNS = [*EXTRA, *map(of_case, WRITTEN), *map(of_case, DECLARED)]
 GENERATED_RUNS = [of_case(case) for case in GENERATED]
 
 

@@ -6,7 +6,7 @@ older one, or a switch where the choice lies in the machinery.
 
 from dataclasses import replace
 
-from ledger.dialects.collection_profile.rules import connector_fact, done, scope
+from ledger.dialects.collection_profile.rules import connector_fact, done, manifest, scope
 from ledger.dialects.collection_profile.rules import state as state_rules
 from ledger.dialects.collection_profile.rulesets.text import TEXT
 from ledger.dialects.collection_profile.switches import Switches
@@ -28,11 +28,31 @@ _MESSAGE_RULES = {
     "DONE": (*TEXT.message_rules["DONE"], done.basis_is_of_accepted_facts),
 }
 
+_MANIFEST_RULES = (
+    manifest.coverage_strategy_is_declared,
+    manifest.strategies_are_known,
+    manifest.freshness_strategy_is_declared,
+    manifest.freshness_strategy_is_known,
+    manifest.semantics_are_declared,
+    manifest.semantics_are_known,
+    manifest.primary_key_is_declared,
+    manifest.primary_key_names_fields,
+    manifest.schema_is_declared,
+    manifest.schema_is_an_object,
+    manifest.connector_key_is_a_plain_word,
+    manifest.member_names_occur_once,
+)
+
 LATER = replace(
     TEXT,
     id="collection-profile/0.2.0",
     summary="the later profile of October 2026, version 0.2.0",
-    switches=Switches(controller_loss="withhold", connector_facts="known"),
+    switches=Switches(
+        controller_loss="withhold",
+        connector_facts="known",
+        manifest_declarations="required",
+    ),
+    manifest_rules=_MANIFEST_RULES,
     message_rules=_MESSAGE_RULES,
     checkpoint_rules={**TEXT.checkpoint_rules, "restart": ()},
 )
