@@ -1,6 +1,5 @@
 """``runledger heads``: what to keep elsewhere, so that nobody can rewrite a history unseen."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
@@ -41,8 +40,8 @@ def heads(
 
 def _heads(store: Store, runs: Iterable[RunRow], *, newest_only: bool) -> Iterator[Row]:
     for run in runs:
-        kept = store.heads(run.run_no)
-        for head in deque(kept, maxlen=1) if newest_only else kept:
+        newest = store.head(run.run_no)
+        for head in filter(None, [newest]) if newest_only else store.heads(run.run_no):
             try:
                 digest = root(head.peaks, head.size)
             except ValueError as error:

@@ -136,6 +136,7 @@ class Dialect(WireDialect, Protocol):
 
     name: str
     default_ruleset: str
+    fold_version: int
     catalogue: Catalogue
 
     @property

@@ -143,5 +143,8 @@ class MemoryStore:
     def documents(self, digests: Iterable[str]) -> Mapping[str, bytes]:
         return {name: self._documents[name].body for name in digests if name in self._documents}
 
+    def head(self, run_no: int) -> TreeHead | None:
+        return self._heads[run_no][-1] if run_no in self._heads else None
+
     def heads(self, run_no: int) -> Iterator[TreeHead]:
         yield from self._heads.get(run_no, ())

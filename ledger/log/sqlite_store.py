@@ -312,6 +312,11 @@ class SqliteStore:
             found.update(self._all("SELECT digest, body FROM documents WHERE digest = ?", (name,)))
         return found
 
+    def head(self, run_no: int) -> TreeHead | None:
+        sql = "SELECT size, peaks, at FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
+        rows = self._all(sql, (run_no,))
+        return TreeHead(run_no=run_no, size=rows[0][0], peaks=rows[0][1], at=rows[0][2]) if rows else None
+
     def heads(self, run_no: int) -> Iterator[TreeHead]:
         sql = (
             "SELECT size, peaks, at FROM tree_heads WHERE run_no = ? AND size > ?"

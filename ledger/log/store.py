@@ -239,6 +239,10 @@ class Store(Protocol):
         """Return the bodies of those of the documents that the log holds."""
         ...
 
+    def head(self, run_no: int) -> TreeHead | None:
+        """Return a run's newest tree head, None where there is no such run."""
+        ...
+
     def heads(self, run_no: int) -> Iterator[TreeHead]:
         """Yield a run's tree heads, smallest first."""
         ...

@@ -331,6 +331,13 @@ def test_a_document_that_is_not_what_its_digest_says_opens_no_run(store: Store) 
     store.open_run(run_row(), lines(1, 1))
 
 
+def test_the_newest_head_is_the_last_of_all(store: Store) -> None:
+    run = store.open_run(run_row(), lines(1, 2))
+    store.append(run.run_no, lines(3, 9))
+    assert store.head(run.run_no) == list(store.heads(run.run_no))[-1]
+    assert store.head(run.run_no + 1) is None
+
+
 def test_closing_twice_is_no_error(store: Store) -> None:
     store.close()
     store.close()

@@ -29,7 +29,7 @@ from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decode import label_line
 from ledger.dialects.collection_profile.fold import evolve, evolve_all
 from ledger.dialects.collection_profile.manifest import read_connector_id
-from ledger.dialects.collection_profile.ruleset import Ruleset, derive
+from ledger.dialects.collection_profile.ruleset import FOLD_VERSION, Ruleset, derive
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES
 from ledger.dialects.collection_profile.state import State
@@ -41,6 +41,7 @@ class CollectionProfile:
 
     name = DIALECT_NAME
     default_ruleset = TEXT.id
+    fold_version = FOLD_VERSION
     catalogue = CATALOGUE
     rulesets: Mapping[str, Ruleset] = RULESETS
     program_types = frozenset((*PROGRAM_SHAPES, "OBSERVATION"))

@@ -52,6 +52,9 @@ def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
     It is :func:`evolve` for each. Those that collect share a RECORD that every ruleset reads alike; whatever
     else there is, each takes for itself.
     """
+    if len(states) == 1:
+        evolve(states[0], entries)
+        return
     remaining = iter(entries)
     collecting: list[State] = []
     while stretch := _stretch(remaining, STRETCH if collecting else FIRST_STRETCH):

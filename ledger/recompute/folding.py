@@ -1,0 +1,44 @@
+"""One run folded under one ruleset or two, in one pass over its entries."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from ledger.core.decision import encode_decision
+from ledger.core.dialect import Ruleset
+from ledger.core.digests import digest
+from ledger.errors import IntegrityError
+from ledger.log.store import Store
+from ledger.recompute.tasks import Folded, Task, Unread
+from ledger.replay.replay import dialect_named
+
+
+def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> tuple[Folded, ...] | Unread:
+    """Fold a run, and decide it under each ruleset of the task.
+
+    Args:
+        store: the ledger.
+        rulesets: rulesets by digest; at least those of the task.
+        task: the run.
+    """
+    dialect = dialect_named(task.dialect)
+    try:
+        documents = store.documents([task.manifest] if task.manifest is not None else [])
+        states = {name: dialect.initial_state(rulesets[name], documents) for name in task.rulesets}
+        together = list(states.values())
+        entries = store.entries(task.run_no, through=task.size)
+        at_cut = None
+        if task.cut_ruleset:
+            dialect.evolve_all(together, islice(entries, task.cut))
+            at_cut = digest(encode_decision(dialect.decide(states[task.cut_ruleset])))
+        dialect.evolve_all(together, entries)
+    except IntegrityError as error:
+        return Unread(why=str(error))
+    return tuple(
+        Folded(
+            ruleset=name,
+            decision=encode_decision(dialect.decide(state)),
+            exercised=(),
+            at_cut=at_cut if name == task.cut_ruleset else None,
+        )
+        for name, state in states.items()
+    )

@@ -1,0 +1,222 @@
+"""Where runs are folded: in this process, or in several, each with the ledger open for itself.
+
+A worker ends when the process that started it does, however that ends, and takes no notice of Ctrl-C, which
+a terminal sends to all of them: whoever started them ends them. Invariant: results come in the order of the
+batches, whichever worker was done first, and a bounded number of them wait.
+"""
+
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from ledger import errors
+from ledger.errors import LedgerError, UnavailableError
+from ledger.log.sqlite_store import SqliteStore
+from ledger.recompute.choosing import RulesetsByDigest
+from ledger.recompute.folding import fold
+from ledger.recompute.tasks import Batch, Folded, Unread
+
+BATCHES_AHEAD = 2
+"""Batches that a worker is given at a time, so that it never waits for the next one."""
+
+SECONDS_TO_END = 2.0
+
+Results: TypeAlias = tuple[tuple[Folded, ...] | Unread, ...]
+"""What came of each task of a batch."""
+
+_SPAWN = get_context("spawn")  # a fork would share the connections to the ledger
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What a worker says of a batch; ``error`` and ``text`` are of what stopped it."""
+
+    results: Results = ()
+    error: str = ""
+    text: str = ""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_read_batch = msgspec.msgpack.Decoder(Batch).decode
+_read_answer = msgspec.msgpack.Decoder(_Answer).decode
+
+
+class Folding(Protocol):
+    """Something that folds batches of runs."""
+
+    def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
+        """Yield the results of each batch, in order; batches are taken some time before they are folded.
+
+        Raises:
+            LedgerError: the ledger can no longer be read.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop folding."""
+        ...
+
+
+class InProcess:
+    """Folds in this very process."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = SqliteStore.open(path, create=False, read_only=True)
+        self._rulesets = RulesetsByDigest()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
+        for batch in batches:
+            yield _fold_batch(self._store, self._rulesets, batch)
+
+
+class Workers:
+    """A number of processes that fold."""
+
+    def __init__(self, path: Path, count: int, *, hash_seed: int | None = None) -> None:
+        """Start them.
+
+        Args:
+            path: the ledger.
+            count: how many.
+            hash_seed: what their dictionaries and sets are hashed with; None for a seed of each one's own.
+        """
+        self._processes: dict[Connection, BaseProcess] = {}
+        with _as_a_worker_starts(hash_seed):
+            for _ in range(count):
+                here, there = _SPAWN.Pipe()
+                process = _SPAWN.Process(target=_work, args=(there, path), daemon=True)
+                process.start()
+                there.close()
+                self._processes[here] = process
+
+    def close(self) -> None:
+        """End them, in the middle of a run where they have not done all of it."""
+        for connection, process in self._processes.items():
+            connection.close()
+            process.terminate()
+        for process in self._processes.values():
+            process.join(SECONDS_TO_END)
+
+    def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
+        free = deque([*self._processes] * BATCHES_AHEAD)
+        given: dict[Connection, deque[int]] = {connection: deque() for connection in self._processes}
+        waiting = _InOrder()
+        limit = 2 * len(free)
+        for number, batch in enumerate(batches):
+            if not batch.tasks:
+                waiting.put(number, ())
+                yield from waiting.ready()
+                continue
+            while not free or number - waiting.following >= limit:
+                free.extend(self._receive(given, waiting))
+                yield from waiting.ready()
+            connection = free.popleft()
+            self._send(connection, batch)
+            given[connection].append(number)
+        while any(given.values()):
+            self._receive(given, waiting)
+            yield from waiting.ready()
+
+    def _receive(self, given: dict[Connection, deque[int]], waiting: "_InOrder") -> list[Connection]:
+        """Wait for answers, file them, and return who gave them."""
+        answering = [one for one in wait([c for c in given if given[c]]) if isinstance(one, Connection)]
+        for connection in answering:
+            try:
+                answer = _read_answer(connection.recv_bytes())
+            except (EOFError, OSError):
+                raise self._ended(connection) from None
+            if answer.error:
+                raise _raised(answer)
+            waiting.put(given[connection].popleft(), answer.results)
+        return answering
+
+    def _send(self, connection: Connection, batch: Batch) -> None:
+        try:
+            connection.send_bytes(_encode(batch))
+        except OSError:
+            raise self._ended(connection) from None
+
+    def _ended(self, connection: Connection) -> UnavailableError:
+        process = self._processes[connection]
+        process.join(SECONDS_TO_END)
+        return UnavailableError(
+            f"expected worker {process.pid} to go on folding, found that it ended ({process.exitcode}), as "
+            "one does that runs out of memory; run it again with --jobs 1: what was decided is kept"
+        )
+
+
+class _InOrder:
+    """Results by number, given out in order."""
+
+    def __init__(self) -> None:
+        self.following = 0
+        self._held: dict[int, Results] = {}
+
+    def put(self, number: int, results: Results) -> None:
+        self._held[number] = results
+
+    def ready(self) -> Iterator[Results]:
+        while self.following in self._held:
+            yield self._held.pop(self.following)
+            self.following += 1
+
+
+@contextmanager
+def _as_a_worker_starts(hash_seed: int | None) -> Iterator[None]:
+    """Hold Ctrl-C back, which what is started then inherits, and set the seed that it begins with."""
+    before = os.environ.get("PYTHONHASHSEED")
+    if hash_seed is not None:
+        os.environ["PYTHONHASHSEED"] = str(hash_seed)
+    masked = hasattr(signal, "pthread_sigmask")
+    held_back = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else set()
+    try:
+        yield
+    finally:
+        if masked:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
+        if hash_seed is not None:
+            os.environ.pop("PYTHONHASHSEED")
+            if before is not None:
+                os.environ["PYTHONHASHSEED"] = before
+
+
+def _work(connection: Connection, path: Path) -> None:
+    """Fold batches until there are no more, or nobody wants them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(EOFError, OSError):
+        try:
+            with SqliteStore.open(path, create=False, read_only=True) as store:
+                rulesets = RulesetsByDigest()
+                while True:
+                    batch = _read_batch(connection.recv_bytes())
+                    connection.send_bytes(_encode(_Answer(_fold_batch(store, rulesets, batch))))
+        except LedgerError as error:
+            connection.send_bytes(_encode(_Answer(error=type(error).__name__, text=str(error))))
+        except Exception as error:
+            if isinstance(error, EOFError | OSError):
+                raise
+            connection.send_bytes(_encode(_Answer(error="Exception", text=traceback.format_exc())))
+
+
+def _raised(answer: _Answer) -> Exception:
+    """Return what stopped a worker, as if it had been raised here."""
+    kind = getattr(errors, answer.error, None)
+    return kind(answer.text) if kind is not None else RuntimeError(answer.text)
+
+
+def _fold_batch(store: SqliteStore, rulesets: RulesetsByDigest, batch: Batch) -> Results:
+    for document in batch.documents:
+        rulesets.add(document)
+    return tuple(fold(store, rulesets, task) for task in batch.tasks)
