@@ -7,6 +7,7 @@ import typer
 
 from cli.commands import (
     backup,
+    certificate,
     doctor,
     erase,
     export,
@@ -15,6 +16,7 @@ from cli.commands import (
     log,
     manifest,
     note,
+    recompute,
     rules,
     runs,
     show,
@@ -84,6 +86,8 @@ for verb, module, function in (
     ("note", note, note.note),
     ("export", export, export.export),
     ("erase", erase, erase.erase),
+    ("recompute", recompute, recompute.recompute),
+    ("certificate", certificate, certificate.certificate),
     ("verify", verify, verify.verify),
     ("heads", heads, heads.heads),
     ("backup", backup, backup.backup),

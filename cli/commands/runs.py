@@ -1,6 +1,5 @@
 """``runledger runs``: the runs of a ledger."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,11 +16,11 @@ from cli.progress import counter
 from cli.render import Row, print_rows
 from cli.rulesets import ruleset_finder
 from cli.run_names import is_called, short_program
+from cli.times import read_time
 from ledger.core.decision import Checkpoint, Decision
 from ledger.core.dialect import Ruleset
-from ledger.core.instants import read_micros, write_micros
+from ledger.core.instants import write_micros
 from ledger.dialects import DIALECTS
-from ledger.errors import UsageError
 from ledger.log.store import RunRow, Store
 
 EXAMPLES = """Examples:
@@ -39,8 +38,6 @@ DEPTH = 300
 
 _AGAINST = "committed against the rules"
 _FATES = ("committed", "commit", "failed", "not attempted", _AGAINST, "withhold", "pending", "indeterminate")
-_AGO = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class Status(StrEnum):
@@ -91,7 +88,7 @@ def runs(
     ] = None,
 ) -> None:
     """List the runs, newest first, with what the rules say of each."""
-    after = None if since is None else read_since(since, time.time())
+    after = None if since is None else read_time(since, time.time())
     with open_ledger(common) as store:
         asked = (run for run in store.runs(since=after) if program is None or is_called(run, program))
 
@@ -106,23 +103,6 @@ def runs(
             depth = max(limit, DEPTH) if limit else 0
         ruleset = ruleset_finder(store, common.ruleset)
         print_rows(_newest(store, asked, limit, depth, ruleset, is_asked), COLUMNS, common)
-
-
-def read_since(text: str, now: float) -> int:
-    """Read a time, or how long ago, into microseconds since the epoch.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    ago = _AGO.fullmatch(text)
-    if ago is not None:
-        return int((now - int(ago.group(1)) * _SECONDS[ago.group(2)]) * 1_000_000)
-    at = read_micros(text)
-    if at is None:
-        raise UsageError(
-            f"expected --since as a date, an instant with its offset, or 7d or 12h; found {text!r}"
-        )
-    return at
 
 
 def _newest(

@@ -6,6 +6,7 @@ off goes on where it stopped, and one over unchanged runs folds nothing. Memory 
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -31,12 +32,15 @@ ENTRIES_A_BATCH = 20_000
 _DECIDED = "DECIDED"
 
 
-class RunDecided(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class RunDecided:
     """A run decided under both rulesets.
 
     Attributes:
         size: through which entry.
-        before: under the old rules; None where the run names rules that are not known here.
+        rules_before: the old rules; None where the run names rules that are not known here.
+        rules_after: the new ones.
+        before: the decision under the old rules, where they are known.
         after: under the new rules, the very same decision where both are the same rules.
         exercised_before: the old rules and switches for which the run held an occasion.
         exercised_after: the new ones.
@@ -48,6 +52,8 @@ class RunDecided(msgspec.Struct, frozen=True, kw_only=True):
 
     run: RunRow
     size: int
+    rules_before: Ruleset | None
+    rules_after: Ruleset
     before: Decision | None
     after: Decision
     exercised_before: tuple[str, ...]
@@ -258,6 +264,8 @@ class Recomputation:
         return RunDecided(
             run=plan.run,
             size=plan.size,
+            rules_before=before,
+            rules_after=plan.after,
             before=old.decision if old is not None else None,
             after=after.decision,
             exercised_before=old.folded.exercised if old is not None else (),

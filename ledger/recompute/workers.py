@@ -37,6 +37,13 @@ Results: TypeAlias = tuple[tuple[Folded, ...] | Unread, ...]
 _SPAWN = get_context("spawn")  # a fork would share the connections to the ledger
 
 
+def usable_cores() -> int:
+    """Return how many processes can work at once here."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Answer(msgspec.Struct, frozen=True):
     """What a worker says of a batch; ``error`` and ``text`` are of what stopped it."""
 
@@ -82,24 +89,20 @@ class InProcess:
 
 
 class Workers:
-    """A number of processes that fold."""
+    """A number of processes that fold; they are started when there is something to fold."""
 
     def __init__(self, path: Path, count: int, *, hash_seed: int | None = None) -> None:
-        """Start them.
+        """Prepare them.
 
         Args:
             path: the ledger.
             count: how many.
             hash_seed: what their dictionaries and sets are hashed with; None for a seed of each one's own.
         """
+        self._path = path
+        self._count = count
+        self._hash_seed = hash_seed
         self._processes: dict[Connection, BaseProcess] = {}
-        with _as_a_worker_starts(hash_seed):
-            for _ in range(count):
-                here, there = _SPAWN.Pipe()
-                process = _SPAWN.Process(target=_work, args=(there, path), daemon=True)
-                process.start()
-                there.close()
-                self._processes[here] = process
 
     def close(self) -> None:
         """End them, in the middle of a run where they have not done all of it."""
@@ -110,15 +113,18 @@ class Workers:
             process.join(SECONDS_TO_END)
 
     def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
-        free = deque([*self._processes] * BATCHES_AHEAD)
-        given: dict[Connection, deque[int]] = {connection: deque() for connection in self._processes}
+        free: deque[Connection] = deque()
+        given: dict[Connection, deque[int]] = {}
         waiting = _InOrder()
-        limit = 2 * len(free)
+        limit = 2 * BATCHES_AHEAD * self._count
         for number, batch in enumerate(batches):
             if not batch.tasks:
                 waiting.put(number, ())
                 yield from waiting.ready()
                 continue
+            if not given:
+                given = {connection: deque() for connection in self._start()}
+                free.extend([*given] * BATCHES_AHEAD)
             while not free or number - waiting.following >= limit:
                 free.extend(self._receive(given, waiting))
                 yield from waiting.ready()
@@ -128,6 +134,16 @@ class Workers:
         while any(given.values()):
             self._receive(given, waiting)
             yield from waiting.ready()
+
+    def _start(self) -> Iterable[Connection]:
+        with _as_a_worker_starts(self._hash_seed):
+            for _ in range(self._count):
+                here, there = _SPAWN.Pipe()
+                process = _SPAWN.Process(target=_work, args=(there, self._path), daemon=True)
+                process.start()
+                there.close()
+                self._processes[here] = process
+        return self._processes
 
     def _receive(self, given: dict[Connection, deque[int]], waiting: "_InOrder") -> list[Connection]:
         """Wait for answers, file them, and return who gave them."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.runs import read_since
+from cli.times import read_time
 from ledger.errors import UsageError
 from ledger.log.sqlite_store import SqliteStore
 from tests.cli.running import call
@@ -85,7 +85,7 @@ def test_limit_0_is_all_and_the_limit_is_said_only_where_it_cuts(samples: Path) 
     [("0s", 0), ("90s", 90), ("5m", 300), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600)],
 )
 def test_how_long_ago_is_counted_from_now(text: str, ago: int) -> None:
-    assert read_since(text, 2_000_000.5) == int((2_000_000.5 - ago) * 1_000_000)
+    assert read_time(text, 2_000_000.5) == int((2_000_000.5 - ago) * 1_000_000)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_how_long_ago_is_counted_from_now(text: str, ago: int) -> None:
 )
 def test_what_is_no_time_is_refused_with_what_would_be_one(text: str) -> None:
     with pytest.raises(UsageError, match="7d or 12h"):
-        read_since(text, 0)
+        read_time(text, 0)
 
 
 def test_a_run_of_yesterday_is_found_by_how_long_ago_it_was(tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""A certificate: which decision follows from which entries under which rules, so that anyone can check it.
+
+It names the run's tree by size and root, the ruleset by its digest, the version of the fold, and the decision
+by the digest of its bytes. Whoever holds the run's entries, this ledger's or an export's, comes to the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from ledger.core.decision import RulesetName, encode_decision
+from ledger.core.dialect import Ruleset
+from ledger.core.digests import digest
+from ledger.core.entries import Entry
+from ledger.core.merkle import append_leaves, leaf_hash, root
+from ledger.errors import InputError, IntegrityError, NotFoundError
+from ledger.log.store import RunRow, Store
+from ledger.replay.replay import dialect_named, opening
+
+LEAVES_AT_ONCE = 1000
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was decided as.
+
+    Attributes:
+        size: through which entry.
+        root: the root of the run's tree at that size, in hex.
+        fold: the version of the dialect's fold.
+        decision: the digest of the decision, as ``show -o json`` prints it without its line feed.
+    """
+
+    schema: Literal["run-certificate/1"] = "run-certificate/1"
+    run_id: str
+    dialect: str
+    size: int
+    root: str
+    ruleset: RulesetName
+    fold: int
+    decision: str
+
+
+def certify(store: Store, run: RunRow, ruleset: Ruleset, *, size: int | None = None) -> Certificate:
+    """Fold a run and recompute its tree, both in one pass over the entries themselves.
+
+    Args:
+        store: the ledger.
+        run: the run.
+        ruleset: under which to decide it.
+        size: through which entry; None for all of them.
+
+    Raises:
+        NotFoundError: the run has not that many entries.
+        IntegrityError: the entries do not give the root that the log keeps.
+    """
+    held = store.size(run.run_no)
+    through = held if size is None else size
+    if not 0 < through <= held:
+        raise NotFoundError(f"expected run {run.run_id} to have {through} entries, found {held}")
+    dialect = dialect_named(run.dialect)
+    first = next(store.entries(run.run_no, through=1))
+    opened = opening(first)
+    manifest = [opened.manifest] if opened is not None and opened.manifest is not None else []
+    state = dialect.initial_state(ruleset, store.documents(manifest))
+    tree = _Tree(store, run.run_no)
+    dialect.evolve(state, tree.grown_by(store.entries(run.run_no, through=through, salts=True)))
+    found = tree.root()
+    for head in store.heads(run.run_no):
+        if head.size == through and root(head.peaks, head.size) != found:
+            raise IntegrityError(
+                f"run {run.run_id}: expected the root that is kept of {through} entries, found another; "
+                "`runledger verify` says where"
+            )
+    return Certificate(
+        run_id=run.run_id,
+        dialect=run.dialect,
+        size=through,
+        root=found.hex(),
+        ruleset=RulesetName(id=ruleset.id, digest=ruleset.digest),
+        fold=dialect.fold_version,
+        decision=digest(encode_decision(dialect.decide(state))),
+    )
+
+
+def read_certificate(body: bytes, name: str) -> Certificate:
+    """Read a certificate.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return msgspec.json.decode(body, type=Certificate)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{name}: expected a certificate, as `runledger certificate RUN` prints it, found: {error}"
+        ) from None
+
+
+def differing_members(given: Certificate, found: Certificate) -> list[str]:
+    """Return the names of the members that differ, in the order in which a certificate has them."""
+    names = Certificate.__struct_fields__
+    return [name for name in names if getattr(given, name) != getattr(found, name)]
+
+
+class _Tree:
+    """The tree of a run, grown as its entries go by; an erased one gives the leaf that was kept of it."""
+
+    def __init__(self, store: Store, run_no: int) -> None:
+        self._erased = store.erasures(run_no)
+        self._peaks = b""
+        self._size = 0
+        self._leaves: list[bytes] = []
+
+    def grown_by(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield the entries, and take each into the tree."""
+        for entry in entries:
+            self._leaves.append(self._leaf(entry))
+            if len(self._leaves) == LEAVES_AT_ONCE:
+                self._grow()
+            yield entry
+
+    def root(self) -> bytes:
+        """Return the root over what went by."""
+        self._grow()
+        return root(self._peaks, self._size)
+
+    def _leaf(self, entry: Entry) -> bytes:
+        if entry.body is not None and entry.salt is not None:
+            return leaf_hash(entry.salt, entry.origin, entry.session, entry.at, entry.body)
+        for erasure in self._erased:
+            if erasure.seq == entry.seq:
+                return erasure.leaf
+        raise IntegrityError(f"expected what is kept of the erased entry {entry.seq}, found none; verify it")
+
+    def _grow(self) -> None:
+        self._peaks = append_leaves(self._peaks, self._size, self._leaves)
+        self._size += len(self._leaves)
+        self._leaves.clear()
