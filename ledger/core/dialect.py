@@ -180,6 +180,14 @@ class Dialect(WireDialect, Protocol):
         """Decide at the state's last entry; changes nothing, and may be asked at any prefix."""
         ...
 
+    def exercised(self, state: Any) -> frozenset[str]:
+        """Return the names of the rules and switches of the state's ruleset that had anything to judge.
+
+        What is not named made no difference to the decision; what is named may have made none either.
+        Changes nothing.
+        """
+        ...
+
     def record_key(self, entry: Entry) -> str | None:
         """Return the canonical key of the record that an entry carries; None where it carries none; total."""
         ...

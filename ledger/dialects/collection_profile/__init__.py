@@ -8,7 +8,7 @@ Read beside the specification, in the order in which a line flows:
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
   ``erased``, ``fold``
 * the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,
-  ``projections``, ``decide``
+  ``projections``, ``decide``; ``occasions``, which tells what there was to judge
 * the words: ``clauses``, ``catalogue``
 
 So a withheld checkpoint comes about: ``decode`` reads a DETAIL_COVERAGE, ``machine`` gives it to
@@ -29,6 +29,7 @@ from ledger.dialects.collection_profile.decide import DIALECT_NAME, decide
 from ledger.dialects.collection_profile.decode import label_line
 from ledger.dialects.collection_profile.fold import evolve, evolve_all
 from ledger.dialects.collection_profile.manifest import read_connector_id
+from ledger.dialects.collection_profile.occasions import exercised
 from ledger.dialects.collection_profile.ruleset import FOLD_VERSION, Ruleset, derive
 from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, RUNTIME_SHAPES
@@ -104,6 +105,10 @@ class CollectionProfile:
     def decide(self, state: State) -> Decision:
         """Decide at the state's last entry."""
         return decide(state)
+
+    def exercised(self, state: State) -> frozenset[str]:
+        """Return the rules and switches for which the run held something to judge."""
+        return exercised(state)
 
 
 DIALECT: Dialect = CollectionProfile()

@@ -54,6 +54,12 @@ def account(state: State, report: Report) -> Account:
     return Account(len(report.message.required_keys), hydrated, gapped, tuple(unaccounted))
 
 
+def names_unlisted_gap(state: State, report: Report) -> bool:
+    """Tell whether a gap names a required key that a report neither hydrated nor lists in ``gap_keys``."""
+    backed = _backed(state, report.message.stream, report.message.state_stream)
+    return not (backed & frozenset(report.message.required_keys) <= report.hydrated | report.listed_gaps)
+
+
 def gaps_span_boundaries(state: State, stream: str) -> bool:
     """Tell whether a gap of a stream that names no parent is of every boundary it reports on."""
     if state.ruleset.switches.unscoped_gap == "own_boundary" or state.plan is None:

@@ -58,10 +58,20 @@ def _take_message(state: State, entry: Entry) -> None:
     if entry.type and entry.type not in state.ruleset.wire.shapes:
         p.on_unknown(state, entry, m.Unknown(type=entry.type))
         return
+    _keep_occasions(state, entry.type)
     if entry.type in _OUT_OF_SCOPE and entry.stream and not is_in_scope(state, entry.stream):
         code, clause = _OUT_OF_SCOPE[entry.type]
-        state.violate(entry.seq, Fault(code=code, clause=clause, detail={"stream": show_name(entry.stream)}))
+        fault = Fault(code=code, clause=clause, detail={"stream": show_name(entry.stream)})
+        if entry.type == "RECORD":
+            _take_record_out_of_scope(state, entry, fault)
+        else:
+            state.violate(entry.seq, fault)
         return
+    _take_message_in_scope(state, entry)
+
+
+def _take_message_in_scope(state: State, entry: Entry) -> None:
+    """Take an erased message that may be there: what it may not say of its stream, the manifest tells."""
     declared = state.plan.declared(entry.stream) if state.plan is not None else None
     match entry.type:
         case "RECORD":
@@ -77,6 +87,8 @@ def _take_message(state: State, entry: Entry) -> None:
             named = m.State(stream=entry.stream)
             if p.first_fault(state.ruleset.staging_rules, state, named) is None:
                 state.staged.setdefault(entry.stream, Staged()).add(entry.seq, state.last_record, erased=True)
+            else:
+                state.occasions.add("state_of_no_checkpoint")
         case "SKIP_RESULT":
             if entry.stream:
                 state.erased.skips.setdefault(entry.stream, []).append(entry.seq)
@@ -114,6 +126,23 @@ def _take_message(state: State, entry: Entry) -> None:
             state.erased.leave_open(entry.seq)
 
 
+def _take_record_out_of_scope(state: State, entry: Entry, fault: Fault) -> None:
+    """Do with an erased RECORD out of scope what the ruleset says; one that is discarded counts as sent."""
+    if state.ruleset.switches.out_of_scope_record == "discard":
+        state.counted += 1
+        state.last_record = entry.seq
+    p.refuse_record(state, entry, None, fault)
+
+
+def _keep_occasions(state: State, type_: str) -> None:
+    """Keep that every rule about a type of message had something to judge: what it was, nobody can tell."""
+    if type_ in state.ruleset.message_rules:
+        state.types_asked.add(type_)
+        occasional = state.ruleset.occasional
+        rules = (*occasional.get(type_, ()), *(occasional.get("staging", ()) if type_ == "STATE" else ()))
+        state.occasions.update(rule.__name__ for rule in rules)
+
+
 def _streams_meant(state: State, label: str) -> list[str]:
     """Return the streams that a column may mean: it is printable, and a stream's name need not be."""
     return state.plan.labelled.get(label, [label]) if state.plan is not None else [label]
@@ -143,6 +172,7 @@ def _take_start(state: State, entry: Entry) -> None:
         r.on_second_start(state, entry, None)
         return
     state.start_entry = entry.seq
+    state.occasions.update(rule.__name__ for rule in state.ruleset.start_rules)
     state.erased.leave_open(entry.seq)
     manifest = state.manifest.manifest if state.manifest else None
     if manifest is None:
@@ -153,6 +183,7 @@ def _take_start(state: State, entry: Entry) -> None:
 
 def _take_answer(state: State, entry: Entry) -> None:
     """Take an erased answer: as the one that is waited for, or as one that nobody asked for."""
+    _keep_occasions(state, "INTERACTION_RESPONSE")
     if state.phase is Phase.WAITING:
         r.take_answer(state, entry, None)
     elif state.phase is Phase.COLLECTING:

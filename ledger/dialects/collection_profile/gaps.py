@@ -77,6 +77,10 @@ class Gaps:
             if len(alike) < LIST_LIMIT:
                 self._by_key[shown] = (*alike, gap)
 
+    def boundaries(self) -> Iterable[tuple[str, str | None]]:
+        """Return the streams that have gaps, each with the boundary or none."""
+        return self._owed.keys()
+
     def of_stream(self, stream: str) -> int:
         """Return how many gaps a stream has."""
         return self._counts.get(stream, 0)

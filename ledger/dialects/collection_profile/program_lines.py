@@ -10,7 +10,7 @@ import msgspec
 
 from ledger.core.ecmascript import INHERITED_NAMES
 from ledger.core.entries import PROGRAM, Entry
-from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, show_name
+from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, rule_occasion, show_name
 from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
@@ -21,22 +21,28 @@ from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import FactKept, Phase, Question, Report, Skip, Staged, State
 
+KNOWN_TO_SOME = ("STREAM_EVIDENCE", "OBSERVATION")
+"""Types of message that are known under some rulesets, and unknown under others."""
+
 
 def on_record(state: State, entry: Entry, message: m.Record) -> None:
     """Count a RECORD and hold it against the scope (scope/1..3)."""
     state.counted += 1
     state.last_record = entry.seq
     if state.plan is None:
+        keep_op(state, message)
         return
     plan = state.plan.streams.get(message.stream)
     if plan is None:
+        keep_op(state, message)
         detail = {"stream": show_name(message.stream)}
         refuse_record(state, entry, None, Fault(code="record_out_of_scope", clause="scope/1", detail=detail))
         return
     plan.emitted += 1
     plan.last_record = entry.seq
-    if message.op == "delete":
-        plan.deletes += 1
+    if message.op is not None:
+        keep_op(state, message)
+        plan.deletes += message.op == "delete"
     for rule in plan.rules:
         fault = rule(plan, message)
         if fault is not None:
@@ -46,8 +52,15 @@ def on_record(state: State, entry: Entry, message: m.Record) -> None:
         plan.keys.add(message.key)
 
 
+def keep_op(state: State, message: m.Record) -> None:
+    """Keep that a RECORD spelled out what is the default."""
+    if message.op == "upsert":
+        state.occasions.add("spelled_out_upsert")
+
+
 def refuse_record(state: State, entry: Entry, plan: StreamPlan | None, fault: Fault) -> None:
     """Do with a RECORD out of scope what the ruleset says (runtime/12)."""
+    state.occasions.add("out_of_scope_record")
     if plan is not None:
         plan.discarded += 1
     if state.ruleset.switches.out_of_scope_record == "discard":
@@ -60,10 +73,13 @@ def on_state(state: State, entry: Entry, message: m.State) -> None:
     """Stage a checkpoint; the newest cursor of a stream counts."""
     if breaks_a_rule(state, entry, "STATE", message):
         return
+    keep_occasions(state, state.ruleset.occasional.get("staging", ()), state, message)
     fault = first_fault(state.ruleset.staging_rules, state, message)
     if fault is None:
         state.staged.setdefault(message.stream, Staged()).add(entry.seq, state.last_record)
-    elif state.ruleset.switches.state_of_no_checkpoint == "violate":
+        return
+    state.occasions.add("state_of_no_checkpoint")
+    if state.ruleset.switches.state_of_no_checkpoint == "violate":
         state.violate(entry.seq, fault)
     else:
         state.note(fault, entry.seq)
@@ -73,6 +89,8 @@ def on_skip_result(state: State, entry: Entry, message: m.SkipResult) -> None:
     """Keep a skip; the newest of a stream is the one that counts (skip/continuation)."""
     if breaks_a_rule(state, entry, "SKIP_RESULT", message):
         return
+    if message.recovery_hint is not None:
+        state.occasions.add("unknown_hint_member")
     skip = Skip(entry.seq, message)
     state.skips_total += 1
     if len(state.skips) < LIST_LIMIT:
@@ -134,12 +152,15 @@ def reject_evidence_of(state: State, entry: Entry, message: object) -> None:
     match read:
         case m.StreamEvidence() | m.Misshapen(type="STREAM_EVIDENCE"):
             reject_evidence(state, entry, read.stream)
+        case m.Unknown(type="STREAM_EVIDENCE"):
+            state.types_broken.add("STREAM_EVIDENCE")
         case _:
             pass
 
 
 def reject_evidence(state: State, entry: Entry, stream: str) -> None:
     """Remember that a stream's evidence was rejected."""
+    state.types_broken.add("STREAM_EVIDENCE")
     if is_in_scope(state, stream):
         state.evidence_rejected.setdefault(stream, entry.seq)
 
@@ -151,7 +172,7 @@ def on_connector_fact(state: State, entry: Entry, message: m.ConnectorFact) -> N
         return
     length = len((entry.body or b"").removesuffix(b"\r"))
     message = msgspec.structs.replace(message, length=length)
-    fault = first_fault(state.ruleset.message_rules.get("OBSERVATION", ()), state, message)
+    fault = ask_rules(state, "OBSERVATION", message)
     if fault is not None:
         state.note(fault, entry.seq)
     elif len(state.connector_facts) < facts.FACTS_TAKEN and message.id not in state.connector_facts:
@@ -197,6 +218,9 @@ def on_done(state: State, entry: Entry, message: m.Done) -> None:
 
 def on_unknown(state: State, entry: Entry, message: m.Unknown) -> None:
     """Do with an unknown type what the ruleset says (session/unknown)."""
+    state.occasions.add("unknown_message")
+    if message.type in KNOWN_TO_SOME:
+        state.types_broken.add(message.type)
     fault = Fault(code="message_unknown", clause="session/unknown", detail={"type": message.type[:80]})
     unknown = state.ruleset.switches.unknown_message
     is_inherited = unknown == "ignore_inherited_names" and message.type in INHERITED_NAMES
@@ -208,6 +232,7 @@ def on_unknown(state: State, entry: Entry, message: m.Unknown) -> None:
 
 def on_misshapen(state: State, entry: Entry, message: m.Misshapen) -> None:
     """End the run on a message that does not have its shape."""
+    state.types_broken.add(message.type)
     reject_evidence_of(state, entry, message)
     state.violate(entry.seq, misshapen_fault(message))
 
@@ -266,10 +291,32 @@ def on_line_after_done(state: State, entry: Entry, message: object) -> None:
 
 def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bool:
     """Ask the rules of one message; end the run on the first fault, and tell whether there was one."""
-    fault = first_fault(state.ruleset.message_rules.get(type_, ()), state, message)
+    fault = ask_rules(state, type_, message)
     if fault is not None:
         state.violate(entry.seq, fault)
     return fault is not None
+
+
+def ask_rules(state: State, type_: str, message: object) -> Fault | None:
+    """Ask the rules of one message, return the first fault, and keep which had anything to judge."""
+    rules = state.ruleset.message_rules.get(type_, ())
+    fault = first_fault(rules, state, message)
+    if fault is None:
+        state.types_asked.add(type_)
+        keep_occasions(state, state.ruleset.occasional.get(type_, ()), state, message)
+    else:
+        state.types_broken.add(type_)
+        broken = next(at for at, rule in enumerate(rules) if rule(state, message) is not None)
+        keep_occasions(state, rules[: broken + 1], state, message)
+    return fault
+
+
+def keep_occasions(state: State, rules: Iterable[Callable[..., object]], *asked: object) -> None:
+    """Keep which of the rules that were asked of something had anything to judge; see ``occasions``."""
+    for rule in rules:
+        when = rule_occasion(rule)
+        if when is None or (rule.__name__ not in state.occasions and when(*asked)):
+            state.occasions.add(rule.__name__)
 
 
 def first_fault(rules: Iterable[Callable[..., Fault | None]], *asked: object) -> Fault | None:

@@ -13,7 +13,7 @@ import msgspec
 
 from ledger.core.dialect import RuleTold, SwitchTold
 from ledger.core.digests import canonical_json, digest
-from ledger.core.findings import Fault, Tally, rule_clause, rule_needs
+from ledger.core.findings import Fault, Tally, rule_clause, rule_needs, rule_occasion
 from ledger.core.observations import Offered, ProgramExited, Trigger
 from ledger.core.wording import suggest
 from ledger.dialects.collection_profile.manifest import Manifest
@@ -86,6 +86,8 @@ class Ruleset:
         store_rules: asked of those that nothing withholds, in the order of committing.
         end_rules: asked at the decision.
         wire: how the connector's lines are read, as the switches say.
+        occasional: the rules about messages and staging that only some of what they are asked of gives
+            anything to judge, by what they are asked of.
     """
 
     id: str
@@ -105,6 +107,7 @@ class Ruleset:
     document: bytes = field(init=False)
     digest: str = field(init=False)
     wire: Wire = field(init=False)
+    occasional: Mapping[str, tuple[MessageRule, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         content = {
@@ -115,13 +118,19 @@ class Ruleset:
         object.__setattr__(self, "document", canonical_json(content))
         object.__setattr__(self, "digest", digest(self.document))
         object.__setattr__(self, "wire", wire_under(self.switches))
+        object.__setattr__(self, "occasional", dict(self._occasional()))
 
-    def faults_of(self, manifest: Manifest) -> Iterator[Fault]:
-        """Ask the manifest rules; those that demand a declaration only where the switch does."""
+    def manifest_rules_asked(self) -> Iterator[ManifestRule]:
+        """Yield the manifest rules; those that demand a declaration only where the switch does."""
         optional = self.switches.manifest_declarations == "optional"
         for rule in self.manifest_rules:
             if not (optional and rule_needs(rule) == "declarations"):
-                yield from rule(manifest)
+                yield rule
+
+    def faults_of(self, manifest: Manifest) -> Iterator[Fault]:
+        """Ask the manifest rules of a manifest."""
+        for rule in self.manifest_rules_asked():
+            yield from rule(manifest)
 
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule, by what it is asked of."""
@@ -134,6 +143,12 @@ class Ruleset:
         for name, one in SWITCHES.items():
             value = str(getattr(self.switches, name))
             yield SwitchTold(name, value, one.clause, one.says, one.values, one.default)
+
+    def _occasional(self) -> Iterator[tuple[str, tuple[MessageRule, ...]]]:
+        for asked_of, rules in (*self.message_rules.items(), ("staging", self.staging_rules)):
+            occasional = tuple(rule for rule in rules if rule_occasion(rule) is not None)
+            if occasional:
+                yield asked_of, occasional
 
     def _rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
         yield from (("manifest", rule) for rule in self.manifest_rules)

@@ -8,7 +8,11 @@ from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.manifest import Manifest
 from ledger.dialects.collection_profile.plan import Plan, StreamPlan, plan_stream
-from ledger.dialects.collection_profile.program_lines import breaks_a_rule, misshapen_fault
+from ledger.dialects.collection_profile.program_lines import (
+    breaks_a_rule,
+    keep_occasions,
+    misshapen_fault,
+)
 from ledger.dialects.collection_profile.rules.start import start_findings
 from ledger.dialects.collection_profile.ruleset import Asked
 from ledger.dialects.collection_profile.state import Phase, State
@@ -22,6 +26,7 @@ def on_start(state: State, entry: Entry, message: m.Start) -> None:
         state.phase = Phase.COLLECTING
         return
     asked = Asked(manifest, state.opened.trigger, state.opened.offered, message)
+    keep_occasions(state, state.ruleset.start_rules, asked)
     faults = [fault for rule in state.ruleset.start_rules for fault in rule(asked)]
     if faults:
         refuse(state, entry, faults)

@@ -239,6 +239,11 @@ class State:
         self.violations: list[Violation] = []
         self.tallies: dict[tuple[str, str, str], Tally] = {}
 
+        # What rules and switches had to judge, where only the moment tells; see ``occasions``.
+        self.types_asked: set[str] = set()
+        self.types_broken: set[str] = set()
+        self.occasions: set[str] = set()
+
         # What the observer saw, and what was erased.
         self.spawned: int | None = None
         self.refused: Ending | None = None

@@ -45,14 +45,26 @@ def weigh(state: State, fate: Fate) -> dict[str, Weighed]:
     if blanket is not None:
         verdict: Verdict = "indeterminate" if fate.status == "indeterminate" else "withhold"
         return {stream: Weighed(verdict, (blanket,)) for stream in order}
-    weighing: Weighing = "certified" if fate.certified or fate.uncertain else "coverage"
-    rules = state.ruleset.checkpoint_rules["restart" if fate.restart else weighing]
+    rules = state.ruleset.checkpoint_rules[_weighing(fate)]
     plan = state.plan
     if plan is None or not state.staged:
         return {}
     erased = ErasedBehind(state, plan, fate)
     weighed = {stream: _weigh_one(state, plan, stream, fate, rules, erased) for stream in order}
     return _stop_where_refused(state, weighed) if state.ruleset.store_rules else weighed
+
+
+def weighing_of(state: State, fate: Fate) -> Weighing | None:
+    """Return how each checkpoint of a run is weighed by itself, None where none is."""
+    if fate.status == "running" or state.plan is None or _blanket_reason(state, fate) is not None:
+        return None
+    return _weighing(fate)
+
+
+def _weighing(fate: Fate) -> Weighing:
+    if fate.restart:
+        return "restart"
+    return "certified" if fate.certified or fate.uncertain else "coverage"
 
 
 def commit_order(state: State) -> list[str]:

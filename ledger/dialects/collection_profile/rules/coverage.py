@@ -76,6 +76,11 @@ def outcomes_were_required(state: State, message: DetailCoverage) -> Fault | Non
     return _first_not_required(message, ("hydrated_keys", "gap_keys"))
 
 
+def has_optional_skips(state: State, message: DetailCoverage) -> bool:
+    """Tell whether a report has optional skips that count."""
+    return _skips_count(state) and bool(message.optional_skip_keys)
+
+
 @rule("coverage/keys")
 def outcomes_do_not_overlap(state: State, message: DetailCoverage) -> Fault | None:
     """No key is in two outcome sets, optional skips among them where they count."""
@@ -90,13 +95,13 @@ def outcomes_do_not_overlap(state: State, message: DetailCoverage) -> Fault | No
     return None
 
 
-@rule("coverage/keys")
+@rule("coverage/keys", when=has_optional_skips)
 def optional_skips_do_not_repeat(state: State, message: DetailCoverage) -> Fault | None:
     """``optional_skip_keys``, where they count, hold no key twice."""
     return _first_repeated(message, "optional_skip_keys") if _skips_count(state) else None
 
 
-@rule("coverage/keys")
+@rule("coverage/keys", when=has_optional_skips)
 def optional_skips_were_required(state: State, message: DetailCoverage) -> Fault | None:
     """Every optional skip, where they count, is of a required key."""
     return _first_not_required(message, ("optional_skip_keys",)) if _skips_count(state) else None
@@ -158,7 +163,12 @@ def _fault(
     return Fault(code=code, clause=clause, detail=detail, entries=entries)
 
 
-@rule("coverage/order")
+def any_is_reported(state: State, status: Status) -> bool:
+    """Tell whether there is any report."""
+    return bool(state.reports)
+
+
+@rule("coverage/order", when=any_is_reported)
 def reports_come_last(state: State, status: Status) -> Iterator[Tally]:
     """A report comes after the last RECORD or DETAIL_GAP of its boundary.
 

@@ -21,7 +21,12 @@ def success_has_no_error(state: State, message: Done) -> Fault | None:
     return Fault(code="success_with_error", clause="done/error")
 
 
-@rule("done/error")
+def has_error(state: State, message: Done) -> bool:
+    """Tell whether a DONE carries an error."""
+    return message.error is not None
+
+
+@rule("done/error", when=has_error)
 def error_says_whether_to_retry(state: State, message: Done) -> Fault | None:
     """An error carries ``retryable``."""
     if message.error is None or message.error.retryable is not None:
@@ -81,7 +86,12 @@ def _bounded(count: int) -> int | str:
     return count if count < 10**18 else f"{count:.3e}" if count < 10**300 else "over 1e300"
 
 
-@rule("done/certification/2")
+def names_failed_stream(state: State, status: Status) -> bool:
+    """Tell whether a skip named a failed stream."""
+    return bool(state.failed_streams)
+
+
+@rule("done/certification/2", when=names_failed_stream)
 def success_names_no_failed_stream(state: State, status: Status) -> Iterator[Tally]:
     """A run that says it succeeded has not named a failed stream.
 

@@ -16,7 +16,12 @@ from ledger.dialects.collection_profile.plan import Plan
 from ledger.dialects.collection_profile.state import Report, State
 
 
-@rule("eligible/2")
+def names_failed_stream(state: State, plan: Plan, checkpoint: str) -> bool:
+    """Tell whether a skip, or one that was erased and may have been of that kind, named a failed stream."""
+    return bool(state.failed_streams or state.erased.skips)
+
+
+@rule("eligible/2", when=names_failed_stream)
 def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
     """A checkpoint that covers a named failed stream is withheld: its own, or one of its declared parents.
 
@@ -26,7 +31,7 @@ def covers_no_failed_stream(state: State, plan: Plan, checkpoint: str) -> Iterat
     yield from _failed(state, plan.covered_by(checkpoint))
 
 
-@rule("eligible/2")
+@rule("eligible/2", when=names_failed_stream)
 def covers_no_failed_child(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
     """A checkpoint that covers a named failed stream is withheld: one of its declared parents.
 
@@ -56,7 +61,12 @@ def _failed(state: State, covered: Iterable[str]) -> Iterator[Reason]:
             )
 
 
-@rule("eligible/3")
+def is_reported_on(state: State, plan: Plan, checkpoint: str) -> bool:
+    """Tell whether any report gates a checkpoint."""
+    return checkpoint in state.reporting
+
+
+@rule("eligible/3", when=is_reported_on)
 def coverage_is_complete(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
     """Every report that gates a checkpoint accounts for each key that it requires.
 
@@ -69,7 +79,12 @@ def coverage_is_complete(state: State, plan: Plan, checkpoint: str) -> Iterator[
             yield reason
 
 
-@rule("precedence/2")
+def has_details(state: State, plan: Plan, checkpoint: str) -> bool:
+    """Tell whether a detail stream accounts to a checkpoint."""
+    return checkpoint in plan.detail_parents
+
+
+@rule("precedence/2", when=has_details)
 def every_parent_was_reported(state: State, plan: Plan, checkpoint: str) -> Iterator[Reason]:
     """A detail stream in scope reports on every parent that it declares and that staged a STATE."""
     for stream in plan.covers.get(checkpoint, ()):

@@ -6,7 +6,12 @@ from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.values import is_trimmed
 
 
-@rule("gap/record_key")
+def names_key(state: State, message: DetailGap) -> bool:
+    """Tell whether a gap names a key."""
+    return message.record_key is not None
+
+
+@rule("gap/record_key", when=names_key)
 def key_has_no_space_around(state: State, message: DetailGap) -> Fault | None:
     """A gap's key has no white space before or behind it.
 

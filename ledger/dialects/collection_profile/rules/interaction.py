@@ -39,7 +39,12 @@ def answer_was_asked_for(state: State, message: InteractionResponse) -> Fault | 
     return Fault(code="answer_not_asked_for", clause="session/response", by="runtime", detail=detail)
 
 
-@rule("runtime/4")
+def any_was_asked(state: State, status: Status) -> bool:
+    """Tell whether there was any question."""
+    return state.asked_total > 0
+
+
+@rule("runtime/4", when=any_was_asked)
 def every_question_is_answered(state: State, status: Status) -> Iterator[Tally]:
     """A question is answered before the run ends, with ``timeout`` where nobody answers it.
 

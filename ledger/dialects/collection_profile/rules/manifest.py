@@ -37,7 +37,12 @@ SEMANTICS = ("append_only", "mutable_state")
 _CONNECTOR_KEY = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII)
 
 
-@rule("manifest/7")
+def declares_strategy(manifest: Manifest) -> bool:
+    """Tell whether any stream declares a strategy."""
+    return any(stream.coverage_strategy is not None for stream in manifest.streams.values())
+
+
+@rule("manifest/7", when=declares_strategy)
 def strategies_are_known(manifest: Manifest) -> Iterator[Fault]:
     """A ``coverage_strategy``, where one is declared, is one of a closed list.
 
@@ -178,6 +183,18 @@ def member_names_occur_once(manifest: Manifest) -> Iterator[Fault]:
         yield Fault(
             code="manifest_member_repeated", clause="manifest/members", detail={"member": show_name(name)}
         )
+
+
+def declares_all(manifest: Manifest) -> bool:
+    """Tell whether a manifest declares everything that a rule which needs ``declarations`` demands."""
+    demands = (
+        coverage_strategy_is_declared,
+        freshness_strategy_is_declared,
+        semantics_are_declared,
+        primary_key_is_declared,
+        schema_is_declared,
+    )
+    return not any(fault for demand in demands for fault in demand(manifest))
 
 
 def _of_stream(code: str, clause: str, stream: ManifestStream) -> Fault:

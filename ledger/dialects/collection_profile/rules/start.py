@@ -71,7 +71,12 @@ def required_bindings_are_described(asked: Asked) -> Iterator[Fault]:
             yield Fault(code="binding_not_described", clause="start/bindings", by="runtime", detail=detail)
 
 
-@rule("runtime/11")
+def grant_is_known(asked: Asked) -> bool:
+    """Tell whether it is known which streams the run's grant permits."""
+    return asked.trigger.streams is not None
+
+
+@rule("runtime/11", when=grant_is_known)
 def scope_is_within_grant(asked: Asked) -> Iterator[Fault]:
     """The scope of a run under a grant asks for no stream that the grant does not permit."""
     permitted = asked.trigger.streams
@@ -80,7 +85,12 @@ def scope_is_within_grant(asked: Asked) -> Iterator[Fault]:
             yield _fault("scope_beyond_grant", "runtime/11", stream)
 
 
-@rule("runtime/11")
+def permission_is_known(state: State, checkpoint: str) -> bool:
+    """Tell whether it is known which streams the run's grant permits."""
+    return state.opened is not None and state.opened.trigger.streams is not None
+
+
+@rule("runtime/11", when=permission_is_known)
 def checkpoint_is_within_grant(state: State, checkpoint: str) -> Reason | None:
     """The store takes no checkpoint of a stream that the run's grant does not permit.
 

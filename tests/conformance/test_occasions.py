@@ -1,0 +1,144 @@
+"""What a run held for rules and switches to judge: what is not named makes no difference, whatever it is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+import msgspec
+import pytest
+
+from ledger.core.decision import Decision
+from ledger.dialects.collection_profile.occasions import OCCASIONS
+from ledger.dialects.collection_profile.ruleset import Ruleset
+from ledger.dialects.collection_profile.rulesets import RULESETS
+from ledger.dialects.collection_profile.state import State
+from ledger.dialects.collection_profile.switches import Switches
+from tests.conformance.case_runs import perform, record
+from tests.conformance.test_collection_profile import DIALECT, GENERATED, WRITTEN
+from tests.dialects.collection_profile.runs import PROFILE, Run
+from tests.dialects.collection_profile.test_rulesets import NOT_YET_RELEASED
+
+VALUES = {name: get_args(values) for name, values in get_type_hints(Switches).items()}
+
+
+class Tried(NamedTuple):
+    """A case as it was run and performed under a ruleset: what it exercised, and what was decided."""
+
+    id: str
+    run: Run
+    exercised: frozenset[str]
+    decision: Decision
+
+
+@cache
+def tried(ruleset: str) -> tuple[Tried, ...]:
+    """Run every case under a ruleset."""
+    return tuple(_try_each(RULESETS[ruleset]))
+
+
+def _try_each(ruleset: Ruleset) -> Iterator[Tried]:
+    for case in (*WRITTEN, *GENERATED):
+        recording = record(case, DIALECT)
+        run = Run(recording.entries, {case.manifest_digest: bytes(case.manifest)})
+        perform(case, recording, ruleset.id, PROFILE.decide(folded(run, ruleset)))
+        state = folded(run, ruleset)
+        yield Tried(case.id, run, PROFILE.exercised(state), PROFILE.decide(state))
+
+
+def folded(run: Run, ruleset: Ruleset) -> State:
+    state = PROFILE.initial_state(ruleset, run.documents)
+    PROFILE.evolve(state, run.entries)
+    return state
+
+
+def decides_the_same(case: Tried, other: Ruleset) -> bool:
+    """Tell whether another ruleset decides a case the same, in everything."""
+    decision = PROFILE.decide(folded(case.run, other))
+    return msgspec.structs.replace(decision, ruleset=case.decision.ruleset) == case.decision
+
+
+def told_names(ruleset: Ruleset) -> set[str]:
+    """Return the names of everything that a run may exercise."""
+    return {rule.name for rule in ruleset.tell_rules()} | {switch.name for switch in ruleset.tell_switches()}
+
+
+def turned(ruleset: Ruleset) -> Iterator[tuple[str, Ruleset]]:
+    """Yield the ruleset with one switch at another value, for each switch and each of its other values."""
+    for switch, values in VALUES.items():
+        for value in values:
+            if value != getattr(ruleset.switches, switch):
+                yield switch, with_switches(ruleset, {switch: value})
+
+
+def all_turned(ruleset: Ruleset, exercised: frozenset[str]) -> Ruleset:
+    """Return the ruleset with every switch that is not exercised at another value."""
+    others = {
+        switch: next(value for value in values if value != getattr(ruleset.switches, switch))
+        for switch, values in VALUES.items()
+        if switch not in exercised
+    }
+    return with_switches(ruleset, others)
+
+
+def with_switches(ruleset: Ruleset, values: dict[str, str]) -> Ruleset:
+    """Return the ruleset with some switches at other values."""
+    return replace(ruleset, switches=msgspec.structs.replace(ruleset.switches, **values))
+
+
+def of_rules(ruleset: Ruleset, kept: frozenset[str]) -> Ruleset:
+    """Return the ruleset with some of its rules only."""
+
+    def some(rules: Any) -> Any:
+        if isinstance(rules, tuple):
+            return tuple(rule for rule in rules if rule.__name__ in kept)
+        return {asked_of: some(those) for asked_of, those in rules.items()}
+
+    return replace(
+        ruleset, **{name: some(those) for name, those in vars(ruleset).items() if name.endswith("_rules")}
+    )
+
+
+def test_every_switch_has_an_occasion() -> None:
+    assert set(OCCASIONS) == set(VALUES)
+
+
+def test_no_rule_is_named_like_a_switch() -> None:
+    for ruleset in RULESETS.values():
+        assert not {rule.name for rule in ruleset.tell_rules()} & set(OCCASIONS)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_nothing_is_exercised_where_nothing_happened(ruleset: str) -> None:
+    assert PROFILE.exercised(folded(Run([], {}), RULESETS[ruleset])) == frozenset()
+
+
+@pytest.mark.parametrize("ruleset", [name for name in RULESETS if name not in NOT_YET_RELEASED])
+def test_every_rule_and_switch_is_exercised_by_some_case_and_not_by_every_case(ruleset: str) -> None:
+    by_any = frozenset[str]().union(*(one.exercised for one in tried(ruleset)))
+    assert by_any == told_names(RULESETS[ruleset])
+    assert frozenset.intersection(*(one.exercised for one in tried(ruleset))) == frozenset()
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_a_switch_that_is_not_exercised_decides_nothing(ruleset: str) -> None:
+    found = []
+    for switch, other in turned(RULESETS[ruleset]):
+        for case in tried(ruleset)[: len(WRITTEN)]:
+            if switch not in case.exercised and not decides_the_same(case, other):
+                found.append((case.id, switch))
+    assert found == []
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_all_switches_that_are_not_exercised_decide_nothing_together(ruleset: str) -> None:
+    cases = tried(ruleset)
+    other = cache(lambda exercised: all_turned(RULESETS[ruleset], exercised))
+    switches = frozenset(VALUES)
+    assert [c.id for c in cases if not decides_the_same(c, other(c.exercised & switches))] == []
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_rules_that_are_not_exercised_decide_nothing(ruleset: str) -> None:
+    cases = tried(ruleset)
+    assert [c.id for c in cases if not decides_the_same(c, of_rules(RULESETS[ruleset], c.exercised))] == []
