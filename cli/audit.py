@@ -72,6 +72,7 @@ def audit(store: Store, run: RunRow, ruleset: Ruleset | None, stream: str | None
         asked_total=asked_total,
         others=others,
         erased={seq: str(erasures.told(seq)) for seq, entry in cited.items() if entry.body is None},
+        words=ruleset.catalogue if ruleset is not None else None,
     )
 
 

@@ -7,6 +7,7 @@
     ├── InputError            3   something could not be read
     │   ├── TranscriptError       a line of a transcript, by number
     │   ├── ManifestError         a manifest that is no JSON object
+    │   ├── RulesetError          a ruleset that somebody wrote, and that is none
     │   └── DiskError             the file system refused
     ├── DiffersError          1   the same run id, other content
     ├── NotFoundError         4   no such ledger, run, entry, ruleset
@@ -56,6 +57,10 @@ class TranscriptError(InputError):
 
 class ManifestError(InputError):
     """A manifest is no JSON object."""
+
+
+class RulesetError(InputError):
+    """What somebody wrote as a ruleset of their own is none."""
 
 
 class DiskError(InputError):

@@ -70,7 +70,6 @@ def check(
 def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any]]:
     """Return what is wrong: by the rules of every manifest, else by those that a ruleset adds."""
     from ledger.dialects import DIALECTS
-    from ledger.dialects.collection_profile.catalogue import CATALOGUE
     from ledger.dialects.collection_profile.ruleset import Ruleset
 
     asked = find_ruleset(None, DIALECTS["collection-profile"], ruleset)
@@ -82,8 +81,8 @@ def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any
             "code": fault.code,
             "clause": fault.clause,
             "detail": fault.detail,
-            "sentence": CATALOGUE.fault(fault.code, fault.detail),
-            "demand": CATALOGUE.demand(fault.clause),
+            "sentence": asked.catalogue.fault(fault.code, fault.detail),
+            "demand": asked.catalogue.demand(fault.clause),
         }
         for fault in faults
     ]

@@ -47,7 +47,7 @@ def show(
             from cli.show_page import write_decision
 
             page = common.page()
-            write_decision(page, decision, dialect_named(found.dialect).catalogue)
+            write_decision(page, decision, ruleset.catalogue)
             write_erasures(page, accounts)
             write_notes(page, notes)
             print_text(page.text())

@@ -77,6 +77,11 @@ class Ruleset(Protocol):
         """The digest of the document."""
         ...
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The words of its codes and clauses; no part of the document."""
+        ...
+
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule."""
         ...

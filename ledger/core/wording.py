@@ -1,7 +1,7 @@
 """How codes become sentences: what a dialect's catalogue offers to whoever explains a decision."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from ledger.core.findings import Detail
@@ -47,6 +47,28 @@ class Catalogue:
     discrepancies: Mapping[str, str]
     unknowns: Mapping[str, str]
     clauses: Mapping[str, str]
+
+    def with_words(
+        self,
+        *,
+        faults: Mapping[str, str] = {},
+        causes: Mapping[str, str] = {},
+        reasons: Mapping[str, str] = {},
+        near_misses: Mapping[str, str] = {},
+        clauses: Mapping[str, str] = {},
+    ) -> "Catalogue":
+        """Return a catalogue with further words, for rules that the dialect does not ship.
+
+        What it says of a code or a clause already stays as it is.
+        """
+        return replace(
+            self,
+            faults={**faults, **self.faults},
+            causes={**causes, **self.causes},
+            reasons={**reasons, **self.reasons},
+            near_misses={**near_misses, **self.near_misses},
+            clauses={**clauses, **self.clauses},
+        )
 
     def fault(self, code: str, detail: Detail) -> str:
         """Word a violation, a refusal or a finding."""

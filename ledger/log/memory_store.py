@@ -146,5 +146,11 @@ class MemoryStore:
     def head(self, run_no: int) -> TreeHead | None:
         return self._heads[run_no][-1] if run_no in self._heads else None
 
+    def documents_of(self, media_type: str) -> Iterator[DocumentRow]:
+        yield from (row for _, row in sorted(self._documents.items()) if row.media_type == media_type)
+
+    def keep_documents(self, documents: Iterable[DocumentRow]) -> None:
+        self._documents = checked_documents(documents) | self._documents
+
     def heads(self, run_no: int) -> Iterator[TreeHead]:
         yield from self._heads.get(run_no, ())

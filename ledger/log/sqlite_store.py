@@ -181,6 +181,10 @@ class SqliteStore:
             self._connection.execute(_INSERT_MANY, [value for row in some for value in (base, *row)])
         self._connection.executemany(_INSERT_ONE, ((base, *row) for row in rows[whole:]))
 
+    def keep_documents(self, documents: Iterable[DocumentRow]) -> None:
+        with self._transaction():
+            self._keep_documents(documents)
+
     def _keep_documents(self, documents: Iterable[DocumentRow]) -> None:
         given = checked_documents(documents)
         held = self.documents(given)
@@ -316,6 +320,18 @@ class SqliteStore:
         sql = "SELECT size, peaks, at FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
         rows = self._all(sql, (run_no,))
         return TreeHead(run_no=run_no, size=rows[0][0], peaks=rows[0][1], at=rows[0][2]) if rows else None
+
+    def documents_of(self, media_type: str) -> Iterator[DocumentRow]:
+        sql = (
+            "SELECT digest, media_type, body FROM documents WHERE media_type = ? AND digest > ?"
+            f" ORDER BY digest LIMIT {PAGE_ROWS}"
+        )
+        after = ""
+        while rows := self._all(sql, (media_type, after)):
+            self._check_order([after, *(row[0] for row in rows)])
+            for digest, kind, body in rows:
+                yield DocumentRow(digest=digest, media_type=kind, body=body)
+            after = rows[-1][0]
 
     def heads(self, run_no: int) -> Iterator[TreeHead]:
         sql = (

@@ -87,6 +87,10 @@ def account_of(erased_by: object) -> int:
     return int(erased_by) if len(erased_by) <= _DIGITS and int(erased_by) <= MOST_ENTRIES else 0
 
 
+RULESET_MEDIA_TYPE = "application/vnd.run-ledger.ruleset+json"
+"""Of the documents of rulesets, which no run need refer to."""
+
+
 class DocumentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A content-addressed document: a manifest or a ruleset."""
 
@@ -241,6 +245,19 @@ class Store(Protocol):
 
     def head(self, run_no: int) -> TreeHead | None:
         """Return a run's newest tree head, None where there is no such run."""
+        ...
+
+    def documents_of(self, media_type: str) -> Iterator[DocumentRow]:
+        """Yield the documents of a media type, in order of digest."""
+        ...
+
+    def keep_documents(self, documents: Iterable[DocumentRow]) -> None:
+        """Keep documents that no run refers to, all or none; those already held are left alone.
+
+        Raises:
+            BusyError: as for :meth:`open_run`.
+            IntegrityError: a document is not what its digest says.
+        """
         ...
 
     def heads(self, run_no: int) -> Iterator[TreeHead]:

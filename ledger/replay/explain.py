@@ -14,6 +14,7 @@ from ledger.core.entries import PROGRAM, Entry
 from ledger.core.findings import Detail, Finding
 from ledger.core.instants import write_micros
 from ledger.core.json_reader import Malformed, printable, read_json
+from ledger.core.wording import Catalogue
 from ledger.replay.compare import OtherRuleset, compare
 from ledger.replay.history import Standing
 
@@ -215,6 +216,7 @@ def explain(
     asked_total: int | None = None,
     others: Iterable[Decision] = (),
     erased: Mapping[int, str] = {},
+    words: Catalogue | None = None,
 ) -> Explanation:
     """Put a decision into words.
 
@@ -229,9 +231,10 @@ def explain(
         asked_total: how many checkpoints are asked about, None where it is those of ``checkpoints``.
         others: what other rulesets decide of the same entries.
         erased: what is known of the erasure of those of ``cited`` that have no body, in words, by seq.
+        words: those of the ruleset that decided; None for the dialect's.
     """
     opening = cited.get(OPENING)
-    teller = _Teller(dialect, cited, erased)
+    teller = _Teller(dialect, words or dialect.catalogue, cited, erased)
     asked = {checkpoint.stream for checkpoint in checkpoints}
     elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
     differing: dict[str | None, list[Discrepancy]] = {}
@@ -265,9 +268,11 @@ def explain(
 class _Teller:
     """Words and entries of one decision."""
 
-    def __init__(self, dialect: Dialect, cited: Mapping[int, Entry], erased: Mapping[int, str]) -> None:
+    def __init__(
+        self, dialect: Dialect, words: Catalogue, cited: Mapping[int, Entry], erased: Mapping[int, str]
+    ) -> None:
         self.dialect = dialect
-        self.words = dialect.catalogue
+        self.words = words
         self.cited = cited
         self.erased = erased
 

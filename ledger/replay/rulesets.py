@@ -1,7 +1,8 @@
 """Rulesets as data: which there are, how one is named, and where two differ.
 
-A ruleset comes from a dialect, which ships it. Whoever names one does so by its id, or by the beginning of
-its digest. Nothing here opens a file or a ledger: what is known is handed in.
+A ruleset is shipped by its dialect, brought by a package, kept in a ledger, or written by a user
+(:mod:`ledger.replay.own_rulesets`). Whoever names one does so by its id, or by the beginning of its digest.
+Nothing here opens a file or a ledger: what is known is handed in.
 """
 
 import re
@@ -13,23 +14,31 @@ import msgspec
 
 from ledger.core.dialect import Dialect, Ruleset, RuleTold
 from ledger.core.wording import suggest
-from ledger.errors import NotFoundError, UsageError
+from ledger.errors import NotFoundError, RulesetError, UsageError
 
-Origin: TypeAlias = Literal["shipped"]
-"""Where a ruleset comes from."""
+Origin: TypeAlias = Literal["shipped", "installed", "stored", "file"]
+"""Where a ruleset comes from: this version, a package, the ledger, or a file that somebody wrote."""
+
+ID_LIMIT = 100
+"""Characters of an id."""
 
 _Named: TypeAlias = tuple[str, str]
 """The name and the clause of a rule; one name may stand for rules of several clauses."""
 
-_BY_DIGEST = re.compile(r"sha256:[0-9a-f]{8,64}", re.ASCII)
+FILE_SUFFIX = ".toml"
+"""What the name of a file ends in that a ruleset is written in."""
+
+_DIGEST_SIGN = "sha256:"
+_BY_DIGEST = re.compile(_DIGEST_SIGN + r"[0-9a-f]{8,64}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A ruleset that can be named, and where it comes from."""
+    """A ruleset that can be named, and where it comes from; ``source`` names the package or the file."""
 
     ruleset: Ruleset
     origin: Origin
+    source: str = ""
 
 
 class SwitchChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,13 +86,41 @@ def shipped(dialects: Iterable[Dialect]) -> list[Known]:
     return [Known(ruleset=one, origin="shipped") for dialect in dialects for one in dialect.rulesets.values()]
 
 
+def check_id(id: str, known: Iterable[Known]) -> None:
+    """Refuse an id that cannot be given to a ruleset of somebody's own.
+
+    Raises:
+        RulesetError: it is blank, too long, not printable, or read as something else; or it is taken.
+    """
+    shown = repr(id) if len(id) <= ID_LIMIT else f"one of {len(id)} characters"
+    if not id.strip() or id != id.strip() or not id.isprintable() or len(id) > ID_LIMIT:
+        raise RulesetError(
+            f"expected an id of 1 to {ID_LIMIT} printable characters without space around it, "
+            f"found {shown}; choose one such as acme/2026-12"
+        )
+    if id.startswith(_DIGEST_SIGN) or id.endswith(FILE_SUFFIX):
+        raise RulesetError(
+            f"expected an id that is not read as a digest or a file, found {shown}; "
+            "choose one such as acme/2026-12"
+        )
+    taken = next((one for one in known if one.ruleset.id == id), None)
+    if taken is not None:
+        whose = f"the package {taken.source}" if taken.origin == "installed" else "this version"
+        raise RulesetError(
+            f"expected an id of its own, found {shown}, which is that of a ruleset of {whose}; choose another"
+        )
+
+
 def named(known: Sequence[Known], name: str) -> Known:
     """Return the ruleset that a name means: an id, or ``sha256:`` and the first of its digest's digits.
+
+    Of rulesets with one id a shipped one comes before an installed one, and that before those in a ledger.
 
     Raises:
         NotFoundError: none is meant, or more than one.
     """
     found = [one for one in known if one.ruleset.id == name]
+    found = [one for one in found if one.origin == found[0].origin]
     if not found and _BY_DIGEST.fullmatch(name):
         found = [one for one in known if one.ruleset.digest.startswith(name)]
     if len({one.ruleset.digest for one in found}) > 1:

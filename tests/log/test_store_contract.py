@@ -15,7 +15,7 @@ from ledger.errors import IntegrityError, NotFoundError, SequenceConflict, Usage
 from ledger.log.memory_store import MemoryStore
 from ledger.log.paging import PAGE_ROWS
 from ledger.log.sqlite_store import SqliteStore
-from ledger.log.store import DocumentRow, Erasure, Store
+from ledger.log.store import RULESET_MEDIA_TYPE, DocumentRow, Erasure, Store
 from tests.log.scripted import line, lines, observed, run_row
 
 Reopen: TypeAlias = Callable[[Store], Store]
@@ -322,6 +322,27 @@ def test_documents_are_kept_by_their_digest_and_once(store: Store) -> None:
         two.digest: two.body,
     }
     assert store.documents([]) == {}
+
+
+def test_documents_are_kept_without_a_run_and_read_by_their_media_type(kept: Kept) -> None:
+    store, reopen = kept
+    bodies = [b"%d" % number for number in range(PAGE_ROWS + 3)]
+    rows = [msgspec.structs.replace(document(body), media_type=RULESET_MEDIA_TYPE) for body in bodies]
+    store.keep_documents(rows[:2])
+    store.keep_documents([])
+    store.open_run(run_row(), lines(1, 1), [document(b"{}")])
+    store.keep_documents(rows)
+    store = reopen(store)
+    assert list(store.documents_of(RULESET_MEDIA_TYPE)) == sorted(rows, key=lambda row: row.digest)
+    assert list(store.documents_of("application/json")) == [document(b"{}")]
+    assert list(store.documents_of("text/plain")) == []
+
+
+def test_of_documents_that_are_not_what_they_say_none_is_kept(store: Store) -> None:
+    sound, broken = document(b"{}"), document(b"[]", digest(b"{}"))
+    with pytest.raises(IntegrityError, match="expected a document sha256:"):
+        store.keep_documents([sound, broken])
+    assert list(store.documents_of("application/json")) == []
 
 
 def test_a_document_that_is_not_what_its_digest_says_opens_no_run(store: Store) -> None:

@@ -15,7 +15,8 @@ from ledger.core.dialect import RuleTold, SwitchTold
 from ledger.core.digests import canonical_json, digest
 from ledger.core.findings import Fault, Tally, rule_clause, rule_needs, rule_occasion
 from ledger.core.observations import Offered, ProgramExited, Trigger
-from ledger.core.wording import suggest
+from ledger.core.wording import Catalogue, suggest
+from ledger.dialects.collection_profile.catalogue import CATALOGUE
 from ledger.dialects.collection_profile.manifest import Manifest
 from ledger.dialects.collection_profile.messages import Done, Start
 from ledger.dialects.collection_profile.plan import Plan, RecordRule
@@ -85,6 +86,7 @@ class Ruleset:
         checkpoint_rules: asked of staged checkpoints, by how they are weighed.
         store_rules: asked of those that nothing withholds, in the order of committing.
         end_rules: asked at the decision.
+        catalogue: the words of what its rules say; no part of its digest.
         wire: how the connector's lines are read, as the switches say.
         occasional: the rules about messages and staging that only some of what they are asked of gives
             anything to judge, by what they are asked of.
@@ -103,6 +105,7 @@ class Ruleset:
     end_rules: tuple[EndRule, ...]
     manifest_rules: tuple[ManifestRule, ...] = ()
     store_rules: tuple[StoreRule, ...] = ()
+    catalogue: Catalogue = CATALOGUE
     dialect: str = field(default="collection-profile", init=False)
     document: bytes = field(init=False)
     digest: str = field(init=False)
@@ -135,7 +138,7 @@ class Ruleset:
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule, by what it is asked of."""
         for asked_of, rule in self._rules():
-            says = (rule.__doc__ or "").strip().partition("\n")[0]
+            says = (rule.__doc__ or "").strip().partition("\n")[0].replace("``", "`")
             yield RuleTold(asked_of, rule.__name__, rule_clause(rule), says)
 
     def tell_switches(self) -> Iterator[SwitchTold]:

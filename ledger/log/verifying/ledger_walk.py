@@ -15,7 +15,7 @@ from ledger.log.paging import TOTAL_ENTRIES
 from ledger.log.schema import SEQ_BITS
 from ledger.log.sqlite_errors import translated
 from ledger.log.sqlite_store import SqliteStore
-from ledger.log.store import RunRow, Store
+from ledger.log.store import RULESET_MEDIA_TYPE, RunRow, Store
 from ledger.log.verifying.chain import Add
 from ledger.log.verifying.columns import told
 from ledger.log.verifying.findings import Findings, IntegrityFinding
@@ -186,12 +186,13 @@ class Verification:
         """Hold every document against its digest, one at a time, as one may be large."""
         after = ""
         while (document := self._pages.next_document(after)) is not None:
-            after, body = document
+            after, media_type, body = document
             self._progress(_DOCUMENTS, 0)
             found = digest(body) if isinstance(body, bytes) else told(body)
             if found != after:
                 add("document_changed", f"a document {printable(after)}", f"one that is {found}")
-            self._documents.add(after)
+            if media_type != RULESET_MEDIA_TYPE:  # which no run need refer to
+                self._documents.add(after)
             self.summary.documents += 1
 
     def _check_unreferenced(self, add: Add) -> None:

@@ -133,14 +133,17 @@ class Pages:
         sql = "SELECT size FROM tree_heads WHERE run_no = ? AND size NOT BETWEEN 1 AND ? LIMIT ?"
         return [size for (size,) in self.all(sql, run_no, SEQ_MASK, PAGE_ROWS)]
 
-    def next_document(self, after: str) -> tuple[str, Any] | None:
-        """Return the digest and the body of the first document whose digest is beyond one."""
-        sql = "SELECT digest, body FROM documents WHERE digest > CAST(? AS TEXT) ORDER BY digest LIMIT 1"
-        for name, body in self.all(sql, after.encode("utf-8", "surrogateescape")):
+    def next_document(self, after: str) -> tuple[str, Any, Any] | None:
+        """Return digest, media type and body of the first document whose digest is beyond one."""
+        sql = (
+            "SELECT digest, media_type, body FROM documents WHERE digest > CAST(? AS TEXT)"
+            " ORDER BY digest LIMIT 1"
+        )
+        for name, media_type, body in self.all(sql, after.encode("utf-8", "surrogateescape")):
             if not isinstance(name, str):
                 raise Unreadable("a digest is no text")
             _check_order(after, [name])
-            return name, body
+            return name, media_type, body
         return None
 
     def has_body(self, run_no: int, seq: int) -> bool:

@@ -1,6 +1,7 @@
 """Damages to the rows of the log, each with what verifying has to say of it."""
 
 from ledger.core.digests import digest
+from ledger.log.store import RULESET_MEDIA_TYPE
 from tests.log.damages import (
     MANIFEST,
     OTHER_MANIFEST,
@@ -371,6 +372,10 @@ DOCUMENTS: dict[str, tuple[str, list[Named]]] = {
     "a document put in": (
         f"INSERT INTO documents VALUES ('{digest(b'{}')}', '', x'7b7d')",
         [("document_unreferenced", None, None, None)],
+    ),
+    "a ruleset edited that no run names": (
+        f"INSERT INTO documents VALUES ('{digest(b'{}')}', '{RULESET_MEDIA_TYPE}', x'00')",
+        [("document_changed", None, None, None)],
     ),
 }
 

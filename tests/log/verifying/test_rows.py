@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from ledger.dialects import DIALECTS
+from ledger.dialects.collection_profile.rulesets import TEXT
+from ledger.log.sqlite_store import SqliteStore
+from ledger.log.store import RULESET_MEDIA_TYPE, DocumentRow
 from ledger.log.verifying import Verification
 from ledger.log.verifying import pages as reading
 from tests.log.damages import (
@@ -40,6 +43,16 @@ def test_tables_of_ours_that_are_not_the_logs_are_nobodys_business(path: Path) -
     with closing(outside(path)) as connection:
         connection.executescript("CREATE TABLE aux_leases (run_no); INSERT INTO aux_leases VALUES (1)")
     assert findings(path) == []
+
+
+def test_a_ruleset_needs_no_run_that_names_it(path: Path) -> None:
+    with SqliteStore.open(path, create=False) as store:
+        store.keep_documents(
+            [DocumentRow(digest=TEXT.digest, media_type=RULESET_MEDIA_TYPE, body=TEXT.document)]
+        )
+    with Verification(path, DIALECTS) as verification:
+        assert list(verification.findings()) == []
+        assert verification.summary.documents == 3
 
 
 @pytest.mark.parametrize("what", DAMAGES)
