@@ -20,6 +20,14 @@ _INSTANT = re.compile(
     re.ASCII,
 )
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])", re.ASCII)
+_HOURS, _MINUTES, _SECONDS = r"(?:[01]\d|2[0-3])", r"[0-5]\d", r"(?:[0-5]\d|60)(?:[.,]\d+)?"
+_OFFSET = rf"(?:[Zz]|[+-]{_HOURS}(?::?{_MINUTES})?)?"
+_EXTENDED = re.compile(
+    rf"(\d{{4}})-(\d\d)-(\d\d)(?:[Tt]{_HOURS}(?::{_MINUTES}(?::{_SECONDS})?)?{_OFFSET})?", re.ASCII
+)
+_BASIC = re.compile(
+    rf"(\d{{4}})(\d\d)(\d\d)(?:[Tt]{_HOURS}(?:{_MINUTES}(?:{_SECONDS})?)?{_OFFSET})?", re.ASCII
+)
 _SIXTY = {f":{number:02}": number for number in range(60)}
 
 
@@ -57,6 +65,24 @@ def read_instant(text: str) -> Instant | None:
             return None
         seconds -= (oh * 3600 + om * 60) * (1 if sign == "+" else -1)
     return seconds, (fraction or "").rstrip("0")
+
+
+def is_date_time(text: str) -> bool:
+    """Tell a date-time with its offset, as :func:`read_instant` reads one; a date alone is none."""
+    return len(text) > len("YYYY-MM-DD") and read_instant(text) is not None
+
+
+def is_iso_8601(text: str) -> bool:
+    """Tell a date, or a date with a time of day, of ISO 8601.
+
+    Extended or basic, throughout: ``2026-10-01T08:05:09.5+02:00`` or ``20261001T080509,5+0200``. Seconds, and
+    minutes with them, may be left out; so may the offset, and the whole time. A leap second is one. Dates by
+    week or by day of the year are not read, nor is 24:00.
+    """
+    if _read_usual(text) is not None:
+        return True
+    match = _EXTENDED.fullmatch(text) or _BASIC.fullmatch(text)
+    return match is not None and _days("-".join(match.groups())) is not None
 
 
 def _read_usual(text: str) -> tuple[int, str] | None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.core.instants import RisingTimes, read_instant, read_micros, write_micros
+from ledger.core.instants import (
+    RisingTimes,
+    is_date_time,
+    is_iso_8601,
+    read_instant,
+    read_micros,
+    write_micros,
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -145,3 +152,62 @@ def test_times_never_go_back_and_unknown_ones_stay_unknown(
     times = RisingTimes(first)
     assert [times.next(at) for at in given] == filed
     assert times.raised == raised
+
+
+@given(MOMENTS)
+def test_what_is_a_date_time_is_of_iso_8601(moment: datetime) -> None:
+    for text in (moment.isoformat(), moment.isoformat().replace("+00:00", "Z")):
+        assert is_iso_8601(text)
+        assert is_date_time(text) == (read_instant(text) is not None)
+    assert is_iso_8601(moment.date().isoformat())
+    assert not is_date_time(moment.date().isoformat())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-10-01T08:05:09",
+        "2026-10-01T08:05:09,25",
+        "2026-10-01T08:05",
+        "2026-10-01T08+02",
+        "2026-10-01T08:05:09+0230",
+        "2016-12-31T23:59:60Z",
+        "20261001T080509.5+02:00",
+        "20261001T0805",
+        "20261001",
+    ],
+)
+def test_other_spellings_of_iso_8601_are_known_and_are_no_date_times(text: str) -> None:
+    assert is_iso_8601(text)
+    assert not is_date_time(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "now",
+        "1790841600",
+        "1790841600000",
+        "2026-10",
+        "2026-1-1",
+        "2026-02-30",
+        "20260230",
+        "2026-1001",
+        "2026-10-01 08:05:09Z",
+        "2026-10-01T",
+        "2026-10-01T24:00:00Z",
+        "2026-10-01T08:60:00Z",
+        "2026-10-01T08:05:61Z",
+        "2026-10-01T08:05:09.Z",
+        "2026-10-01T0805Z",
+        "20261001T08:05Z",
+        "2026-10-01T08:05:09+24:00",
+        "2026-10-01T08:05:09Z\n",
+        "2026-W40-4",
+        "Thu, 01 Oct 2026 08:05:09 GMT",
+        "\u0662026-10-01",
+    ],
+)
+def test_what_is_no_time_of_iso_8601(text: str) -> None:
+    assert not is_iso_8601(text)

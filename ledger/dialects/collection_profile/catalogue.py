@@ -33,6 +33,7 @@ FAULTS: Mapping[str, str] = {
     "connector_key_malformed": "The manifest's connector_key is no plain word of a-z, 0-9, '.', '_' and '-'.",
     "manifest_member_repeated": "An object of the manifest holds the member {member} twice.",
     "binding_missing": "The connector requires the binding {binding}, which the runtime did not offer.",
+    "binding_unknown": "The binding {binding} is not in the registry, and stands under no DNS name.",
     "capabilities_malformed": "The manifest's protocol_capabilities are not a list of known capabilities.",
     "capability_missing": "The connector needs the capability {capability}, which the runtime did not offer.",
     "binding_not_described": "START describes no usable {binding}, which the manifest requires.",
@@ -42,6 +43,7 @@ FAULTS: Mapping[str, str] = {
     "scope_with_view": "START carries an unresolved view for {stream}.",
     "scope_with_necessity": "START carries a necessity for {stream}.",
     "time_range_unreadable": "A bound of the time range for {stream} is no instant.",
+    "now_unreadable": "START's now is no date-time with an offset.",
     "scope_beyond_grant": "START asks for {stream}, which the grant does not permit.",
     # What a message must be.
     "line_malformed": "The line is no JSON: {reason} at byte {offset}.",
@@ -66,6 +68,7 @@ FAULTS: Mapping[str, str] = {
     # Checkpoints, questions, reports, evidence.
     "state_of_no_checkpoint": "A STATE names {stream}, which is no checkpoint; it is not staged.",
     "interaction_not_offered": "The connector asks the owner, but the runtime did not offer `interactive`.",
+    "interaction_kind_undeclared": "The connector asks for {kind}, which its manifest does not declare.",
     "coverage_of_child": "{stream} rides its parent's checkpoint and must not report coverage.",
     "coverage_of_undeclared_parent": "{stream} reports coverage against {parent}, which it does not declare.",
     "coverage_key_repeated": "The report of {stream} under {parent} holds {key} twice in {member}.",

@@ -16,7 +16,7 @@ from ledger.dialects.collection_profile import observed as seen
 from ledger.dialects.collection_profile import program_lines as p
 from ledger.dialects.collection_profile import runtime_lines as r
 from ledger.dialects.collection_profile.rules.connector_fact import facts_are_known
-from ledger.dialects.collection_profile.rules.interaction import interaction_is_offered
+from ledger.dialects.collection_profile.rules.interaction import why_nothing_may_be_asked
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
 from ledger.dialects.collection_profile.state import Phase, Question, Staged, State
 
@@ -113,9 +113,8 @@ def _take_message_in_scope(state: State, entry: Entry) -> None:
             p.on_unknown(state, entry, m.Unknown(type=entry.type))
         case "OBSERVATION":
             state.erased.facts.append(entry.seq)
-        case "INTERACTION" if not interaction_is_offered(state):
-            fault = Fault(code="interaction_not_offered", clause="interaction/binding")
-            state.violate(entry.seq, fault)
+        case "INTERACTION" if (barred := why_nothing_may_be_asked(state)) is not None:
+            state.violate(entry.seq, barred)
         case "INTERACTION":
             p.wait_for_answer(state, Question(entry.seq, None))
         case "DONE":

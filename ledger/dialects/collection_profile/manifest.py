@@ -63,7 +63,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         required_bindings: bindings that the runtime must offer and describe.
         protocol_capabilities: what the connector needs of the runtime's protocol; None where the
             declaration is malformed.
-        declared_capabilities: the same as declared, an empty list where it is absent.
+        declared_capabilities: the same as declared, empty where it is absent.
         connector_key: as declared, None where it is absent or null.
         human_interaction: the kinds of question that the connector may ask.
         repeated_members: the member names that occur more than once in one object, sorted.
@@ -120,7 +120,7 @@ def _read(body: bytes) -> ManifestReading:
         bindings=tuple(_bindings(value)),
         required_bindings=tuple(name for name, is_required in _bindings(value).items() if is_required),
         protocol_capabilities=_capabilities(value.get("protocol_capabilities")),
-        declared_capabilities=value.get("protocol_capabilities", []),
+        declared_capabilities=value.get("protocol_capabilities", ()),
         connector_key=value.get("connector_key"),
         human_interaction=_human_interaction(value.get("capabilities")),
         repeated_members=document.repeated,

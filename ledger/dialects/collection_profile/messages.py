@@ -111,6 +111,7 @@ class Start(_Part, frozen=True):
     scope: tuple[ScopeStream, ...]
     state: dict[str, Any] | None = None
     bindings: dict[str, dict[str, Any]] = {}
+    now: Any = None
 
 
 class InteractionResponse(_Part, frozen=True):

@@ -268,6 +268,7 @@ RUNTIME_SHAPES: Mapping[str, Shape] = {
             Member("scope", _nested(_SCOPE), "start/scope", True),
             Member("state", v.read_cursor_map, "start/state"),
             Member("bindings", v.read_object_map, "start/bindings"),
+            Member("now", v.read_anything, "start/now"),
         ),
     ),
     "INTERACTION_RESPONSE": Shape(

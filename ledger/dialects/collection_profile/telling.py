@@ -35,7 +35,7 @@ _TELLING: Mapping[str, tuple[str, ...]] = {
     "OBSERVATION": ("id", "fact", "step", "attrs", "evidence_ref", "resolves"),
     "PROGRESS": ("stream", "message", "count", "total"),
     "DONE": ("status", "records_emitted", "error.code", "error.message", "error.retryable", "error.basis"),
-    "START": ("run_id", "collection_mode", "state", "scope.streams"),
+    "START": ("run_id", "collection_mode", "state", "scope.streams", "now"),
 }
 
 

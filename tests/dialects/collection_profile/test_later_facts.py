@@ -157,7 +157,7 @@ def test_what_is_kept_of_a_fact() -> None:
 
 
 def test_without_the_capability_the_type_is_unknown() -> None:
-    for capabilities in ([], None, ["STREAM_EVIDENCE"]):
+    for capabilities in ([], ["STREAM_EVIDENCE"]):
         drawn = told(fact(), manifest={**M, "protocol_capabilities": capabilities})
         for line in (drawn, told(Erased(fact()), manifest={**M, "protocol_capabilities": capabilities})):
             assert broken(line.decided(LATER)) == (3, "message_unknown", "session/unknown")

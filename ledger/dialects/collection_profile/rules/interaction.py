@@ -1,10 +1,11 @@
 """INTERACTION: questions to the owner, and their answers."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 from ledger.core.decision import Status
 from ledger.core.findings import Fault, Tally, rule, show_name
-from ledger.dialects.collection_profile.messages import Interaction, InteractionResponse
+from ledger.dialects.collection_profile.messages import Interaction, InteractionKind, InteractionResponse
 from ledger.dialects.collection_profile.state import State
 
 
@@ -18,6 +19,35 @@ def interactive_was_offered(state: State, message: Interaction) -> Fault | None:
         return None
     detail = {"request_id": show_name(message.request_id)}
     return Fault(code="interaction_not_offered", clause="interaction/binding", detail=detail)
+
+
+@rule("interaction/declared")
+def kind_is_declared(state: State, message: Interaction) -> Fault | None:
+    """A connector asks only the kinds of question that its manifest declares.
+
+    Reading: ``capabilities.human_interaction`` declares them; absent, or no array, it declares none. Asking
+    is no binding, so what the runtime offered is not asked.
+    """
+    if may_ask(state, message.kind):
+        return None
+    detail = {"request_id": show_name(message.request_id), "kind": message.kind}
+    return Fault(code="interaction_kind_undeclared", clause="interaction/declared", detail=detail)
+
+
+def may_ask(state: State, kind: str) -> bool:
+    """Tell whether the manifest declares a kind of question, or whether there is none known."""
+    manifest = state.manifest.manifest if state.manifest is not None else None
+    return manifest is None or kind in manifest.human_interaction
+
+
+def why_nothing_may_be_asked(state: State) -> Fault | None:
+    """Return what any question would break, whatever it asks; None where there is one that may be asked."""
+    rules = state.ruleset.message_rules["INTERACTION"]
+    if interactive_was_offered in rules and not interaction_is_offered(state):
+        return Fault(code="interaction_not_offered", clause="interaction/binding")
+    if kind_is_declared in rules and not any(may_ask(state, kind) for kind in get_args(InteractionKind)):
+        return Fault(code="interaction_kind_undeclared", clause="interaction/declared")
+    return None
 
 
 def interaction_is_offered(state: State) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ledger.core.decision import Reason
 from ledger.core.findings import Detail, Fault, rule, show_name
-from ledger.core.instants import read_instant
+from ledger.core.instants import is_date_time, read_instant
 from ledger.dialects.collection_profile.messages import ScopeStream
 from ledger.dialects.collection_profile.ruleset import Asked
 from ledger.dialects.collection_profile.state import State
@@ -69,6 +69,18 @@ def required_bindings_are_described(asked: Asked) -> Iterator[Fault]:
         if descriptor is None or any(descriptor.get(member) is None for member in wanted):
             detail: Detail = {"binding": show_name(name)}
             yield Fault(code="binding_not_described", clause="start/bindings", by="runtime", detail=detail)
+
+
+@rule("start/now", when=lambda asked: asked.start.now is not None)
+def now_is_a_time(asked: Asked) -> Iterator[Fault]:
+    """``now``, where START carries it, is an RFC 3339 date-time with its offset.
+
+    Reading: a date alone is none; leap seconds are not read, as nowhere else. That a replay sends the time of
+    the run which it replays cannot be seen in one run.
+    """
+    now = asked.start.now
+    if now is not None and not (isinstance(now, str) and is_date_time(now)):
+        yield _fault("now_unreadable", "start/now")
 
 
 def grant_is_known(asked: Asked) -> bool:

@@ -6,7 +6,15 @@ older one, or a switch where the choice lies in the machinery.
 
 from dataclasses import replace
 
-from ledger.dialects.collection_profile.rules import connector_fact, done, manifest, scope
+from ledger.dialects.collection_profile.rules import (
+    binding,
+    connector_fact,
+    done,
+    interaction,
+    manifest,
+    scope,
+    start,
+)
 from ledger.dialects.collection_profile.rules import state as state_rules
 from ledger.dialects.collection_profile.rulesets.text import TEXT
 from ledger.dialects.collection_profile.switches import Switches
@@ -14,6 +22,7 @@ from ledger.dialects.collection_profile.switches import Switches
 _MESSAGE_RULES = {
     **TEXT.message_rules,
     "STATE": (scope.names_stream_in_scope("state/stream"), state_rules.cursor_is_an_object_or_null),
+    "INTERACTION": (interaction.kind_is_declared,),
     "OBSERVATION": (
         connector_fact.fact_is_short,
         connector_fact.fact_has_an_id,
@@ -41,6 +50,8 @@ _MANIFEST_RULES = (
     manifest.schema_is_an_object,
     manifest.connector_key_is_a_plain_word,
     manifest.member_names_occur_once,
+    binding.bindings_are_in_the_registry,
+    binding.capabilities_are_known,
 )
 
 LATER = replace(
@@ -53,6 +64,8 @@ LATER = replace(
         manifest_declarations="required",
     ),
     manifest_rules=_MANIFEST_RULES,
+    match_rules=(binding.bindings_are_offered, binding.known_capabilities_are_offered),
+    start_rules=(*TEXT.start_rules, start.now_is_a_time),
     message_rules=_MESSAGE_RULES,
     checkpoint_rules={**TEXT.checkpoint_rules, "restart": ()},
 )
