@@ -128,12 +128,10 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
 def _folding(common: Common, asked: _Asked, total: int) -> "Folding":
     """Return where to fold so many entries."""
     from ledger.recompute.twice import Twice
-    from ledger.recompute.workers import InProcess, Workers, usable_cores
+    from ledger.recompute.workers import Workers, usable_cores
 
     jobs = asked.jobs or (usable_cores() if total >= WORTH_PROCESSES else 1)
-    if asked.twice:
-        return Twice(common.ledger, jobs)
-    return InProcess(common.ledger) if jobs == 1 else Workers(common.ledger, jobs)
+    return Twice(common.ledger, jobs) if asked.twice else Workers(common.ledger, jobs)
 
 
 def _cache(common: Common, held: ExitStack, *, read_only: bool) -> "DecisionCache":

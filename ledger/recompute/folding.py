@@ -37,7 +37,7 @@ def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> tuple[Fol
         Folded(
             ruleset=name,
             decision=encode_decision(dialect.decide(state)),
-            exercised=(),
+            exercised=tuple(sorted(dialect.exercised(state))),
             at_cut=at_cut if name == task.cut_ruleset else None,
         )
         for name, state in states.items()

@@ -26,7 +26,7 @@ from ledger.recompute.workers import Folding
 from ledger.replay.replay import opening
 
 RUNS_A_BATCH = 64
-ENTRIES_A_BATCH = 20_000
+ENTRIES_A_BATCH = 10_000
 """What one process folds at a time, whichever comes first; a run is not split."""
 
 _DECIDED = "DECIDED"

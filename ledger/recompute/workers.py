@@ -10,7 +10,8 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -64,6 +65,7 @@ class Folding(Protocol):
         """Yield the results of each batch, in order; batches are taken some time before they are folded.
 
         Raises:
+            UnavailableError: a worker ended before its work did.
             LedgerError: the ledger can no longer be read.
         """
         ...
@@ -73,23 +75,8 @@ class Folding(Protocol):
         ...
 
 
-class InProcess:
-    """Folds in this very process."""
-
-    def __init__(self, path: Path) -> None:
-        self._store = SqliteStore.open(path, create=False, read_only=True)
-        self._rulesets = RulesetsByDigest()
-
-    def close(self) -> None:
-        self._store.close()
-
-    def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
-        for batch in batches:
-            yield _fold_batch(self._store, self._rulesets, batch)
-
-
 class Workers:
-    """A number of processes that fold; they are started when there is something to fold."""
+    """A number of processes that fold: this one, and others that are started when there is enough to fold."""
 
     def __init__(self, path: Path, count: int, *, hash_seed: int | None = None) -> None:
         """Prepare them.
@@ -97,11 +84,13 @@ class Workers:
         Args:
             path: the ledger.
             count: how many.
-            hash_seed: what their dictionaries and sets are hashed with; None for a seed of each one's own.
+            hash_seed: what their dictionaries and sets are hashed with; then this process, which has a seed
+                already, is none of them.
         """
         self._path = path
-        self._count = count
         self._hash_seed = hash_seed
+        self._here = _Here(path) if hash_seed is None else None
+        self._others = count - (self._here is not None)
         self._processes: dict[Connection, BaseProcess] = {}
 
     def close(self) -> None:
@@ -111,33 +100,43 @@ class Workers:
             process.terminate()
         for process in self._processes.values():
             process.join(SECONDS_TO_END)
+        if self._here is not None:
+            self._here.close()
 
     def fold_all(self, batches: Iterable[Batch]) -> Iterator[Results]:
-        free: deque[Connection] = deque()
         given: dict[Connection, deque[int]] = {}
+        free: deque[Connection] = deque()
         waiting = _InOrder()
-        limit = 2 * BATCHES_AHEAD * self._count
-        for number, batch in enumerate(batches):
+        coming = _Ahead(batches)
+        for number, batch in enumerate(coming):
             if not batch.tasks:
                 waiting.put(number, ())
-                yield from waiting.ready()
-                continue
-            if not given:
+            elif not given and self._others and not (self._here is not None and coming.is_at_end()):
                 given = {connection: deque() for connection in self._start()}
                 free.extend([*given] * BATCHES_AHEAD)
-            while not free or number - waiting.following >= limit:
-                free.extend(self._receive(given, waiting))
+            while batch.tasks:
+                is_far_ahead = number - waiting.following >= 2 * BATCHES_AHEAD * len(given) > 0
+                can_go_on = not is_far_ahead and (free or self._here is not None)
+                free.extend(self._receive(given, waiting, block=not can_go_on))
                 yield from waiting.ready()
-            connection = free.popleft()
-            self._send(connection, batch)
-            given[connection].append(number)
+                if is_far_ahead:
+                    continue
+                if free:
+                    connection = free.popleft()
+                    self._send(connection, batch)
+                    given[connection].append(number)
+                    break
+                if self._here is not None:
+                    waiting.put(number, self._here.fold(batch))
+                    break
+            yield from waiting.ready()
         while any(given.values()):
-            self._receive(given, waiting)
+            self._receive(given, waiting, block=True)
             yield from waiting.ready()
 
     def _start(self) -> Iterable[Connection]:
         with _as_a_worker_starts(self._hash_seed):
-            for _ in range(self._count):
+            for _ in range(self._others):
                 here, there = _SPAWN.Pipe()
                 process = _SPAWN.Process(target=_work, args=(there, self._path), daemon=True)
                 process.start()
@@ -145,9 +144,12 @@ class Workers:
                 self._processes[here] = process
         return self._processes
 
-    def _receive(self, given: dict[Connection, deque[int]], waiting: "_InOrder") -> list[Connection]:
-        """Wait for answers, file them, and return who gave them."""
-        answering = [one for one in wait([c for c in given if given[c]]) if isinstance(one, Connection)]
+    def _receive(
+        self, given: dict[Connection, deque[int]], waiting: "_InOrder", *, block: bool
+    ) -> list[Connection]:
+        """Take the answers that are there, or wait for one; file them, and return who gave them."""
+        asked = [connection for connection in given if given[connection]]
+        answering = [one for one in wait(asked, None if block else 0) if isinstance(one, Connection)]
         for connection in answering:
             try:
                 answer = _read_answer(connection.recv_bytes())
@@ -171,6 +173,39 @@ class Workers:
             f"expected worker {process.pid} to go on folding, found that it ended ({process.exitcode}), as "
             "one does that runs out of memory; run it again with --jobs 1: what was decided is kept"
         )
+
+
+class _Here:
+    """Folding in this process."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = SqliteStore.open(path, create=False, read_only=True)
+        self._rulesets = RulesetsByDigest()
+
+    def fold(self, batch: Batch) -> Results:
+        for document in batch.documents:
+            self._rulesets.add(document)
+        return tuple(fold(self._store, self._rulesets, task) for task in batch.tasks)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+class _Ahead:
+    """Batches, of which it can be told whether one is the last."""
+
+    def __init__(self, batches: Iterable[Batch]) -> None:
+        self._batches = iter(batches)
+        self._next: deque[Batch] = deque()
+
+    def __iter__(self) -> Iterator[Batch]:
+        while not self.is_at_end():
+            yield self._next.popleft()
+
+    def is_at_end(self) -> bool:
+        """Tell whether there are no more."""
+        self._next.extend(islice(self._batches, 1 - len(self._next)))
+        return not self._next
 
 
 class _InOrder:
@@ -213,11 +248,10 @@ def _work(connection: Connection, path: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
         try:
-            with SqliteStore.open(path, create=False, read_only=True) as store:
-                rulesets = RulesetsByDigest()
+            with closing(_Here(path)) as here:
                 while True:
                     batch = _read_batch(connection.recv_bytes())
-                    connection.send_bytes(_encode(_Answer(_fold_batch(store, rulesets, batch))))
+                    connection.send_bytes(_encode(_Answer(here.fold(batch))))
         except LedgerError as error:
             connection.send_bytes(_encode(_Answer(error=type(error).__name__, text=str(error))))
         except Exception as error:
@@ -230,9 +264,3 @@ def _raised(answer: _Answer) -> Exception:
     """Return what stopped a worker, as if it had been raised here."""
     kind = getattr(errors, answer.error, None)
     return kind(answer.text) if kind is not None else RuntimeError(answer.text)
-
-
-def _fold_batch(store: SqliteStore, rulesets: RulesetsByDigest, batch: Batch) -> Results:
-    for document in batch.documents:
-        rulesets.add(document)
-    return tuple(fold(store, rulesets, task) for task in batch.tasks)

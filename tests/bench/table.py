@@ -1,10 +1,11 @@
 """What was measured, as rows: rates, their ratios, and whether the targets are met."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 import msgspec
 
+from tests.bench.history import LINES, RUNS, History
 from tests.bench.large import LARGE_LINES, Large
 from tests.bench.rounds import HAS_EVENTSOURCING, Timing
 
@@ -14,6 +15,12 @@ JUDGED_LINES = 10_000
 VERIFY_RATE = 150_000
 PEAK_BYTES = 120_000_000
 WHY_SECONDS = 4.0
+RECOMPUTE_OF_LIMIT = 0.4
+RECOMPUTE_VERSUS = 8.0
+TWO_PROCESSES = 1.7
+KEPT_SECONDS = 1.0
+FLAT = 1.3
+"""How much more memory ten times as many runs may take: what a longer list of pages costs, and noise."""
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -78,10 +85,16 @@ _HEADINGS: tuple[str, ...] = (
 )
 
 
-def make_rows(timings: dict[str, list[Timing]], n: int, large: Large | None) -> list[Row]:
+def make_rows(
+    timings: dict[str, list[Timing]], n: int, large: Large | None, histories: Sequence[History] = ()
+) -> list[Row]:
     """Return the rows of the table."""
     rows = [_row(spec, timings, n) for spec in _SPECS]
-    return rows if large is None else [*rows, *_large_rows(large)]
+    if large is not None:
+        rows += _large_rows(large)
+    replays = timings.get("eventsourcing replay")
+    replay_rate = n / min(timing.cpu for timing in replays) if replays else None
+    return [*rows, *_history_rows(histories, replay_rate)]
 
 
 def write_table(rows: list[Row]) -> str:
@@ -152,6 +165,60 @@ def _large_rows(large: Large) -> list[Row]:
         ),
         Row(what="--help", value=f"{large.help.cpu:.2f} s", wall=f"{large.help.wall:.2f} s"),
     ]
+
+
+def _history_rows(histories: Sequence[History], replay_rate: float | None) -> Iterator[Row]:
+    """Yield the rows of recomputing: of many runs what is to be reached, of the others how they compare."""
+    if not histories:
+        return
+    many, fewer, one = histories
+    for history in (many, one):
+        is_asked = history is many and history.runs >= RUNS and history.lines >= LINES
+        yield from _recompute_rows(history, replay_rate, is_asked=is_asked)
+    growth = many.cold.peak / fewer.cold.peak
+    yield Row(
+        what=f"peak memory, recomputing {many.runs:,} runs",
+        value=f"{many.cold.peak / 1e6:.0f} MB",
+        target=f"< {FLAT:g} × that of {fewer.runs:,} runs",
+        met=growth < FLAT if many.runs >= RUNS else None,
+    )
+
+
+def _recompute_rows(history: History, replay_rate: float | None, *, is_asked: bool) -> Iterator[Row]:
+    shape = f"recompute {history.runs:,} × {history.lines:,}"
+    entries = history.runs * history.lines
+    ratio, rate = history.scan / history.cold.cpu, entries / history.cold.cpu
+    versus = rate / replay_rate if replay_rate is not None else None
+    speedup = history.cold.wall / history.two.wall
+    yield Row(
+        what=f"{shape}, one process",
+        value=f"{rate:,.0f}",
+        wall=f"{entries / history.cold.wall:,.0f}",
+        ratio=Ratio(ratio, ratio),
+        versus=None if versus is None else Ratio(versus, versus),
+        target=f"≥ {RECOMPUTE_OF_LIMIT:g} of scan + decode, ≥ {RECOMPUTE_VERSUS:g} × eventsourcing"
+        if is_asked
+        else "",
+        met=ratio >= RECOMPUTE_OF_LIMIT and (versus is None or versus >= RECOMPUTE_VERSUS)
+        if is_asked
+        else None,
+    )
+    yield Row(
+        what=f"{shape}, two processes: × {speedup:.2f}",
+        value=f"{entries / history.two.cpu:,.0f}",
+        wall=f"{entries / history.two.wall:,.0f}",
+        target=f"≥ {TWO_PROCESSES:g} × one by the clock ({speedup:.2f})"
+        if is_asked
+        else f"({speedup:.2f} ×)",
+        met=speedup >= TWO_PROCESSES if is_asked else None,
+    )
+    yield Row(
+        what=f"{shape}, kept",
+        value=f"{history.kept.cpu:.2f} s",
+        wall=f"{history.kept.wall:.2f} s",
+        target=f"< {KEPT_SECONDS:g} s" if is_asked else "",
+        met=history.kept.wall < KEPT_SECONDS if is_asked else None,
+    )
 
 
 def _cells(row: Row) -> tuple[str, ...]:
