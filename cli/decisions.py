@@ -1,6 +1,6 @@
 """Where the store and the replay meet: opening a ledger, and deciding a run that it holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cli.options import Common
@@ -8,7 +8,8 @@ from ledger.core.decision import Decision
 from ledger.core.dialect import Ruleset
 from ledger.errors import NotFoundError
 from ledger.log.store import RunRow, Store
-from ledger.replay.replay import dialect_named, opening, replay, replay_under_all
+from ledger.recompute.openings import documents_of
+from ledger.replay.replay import dialect_named, replay, replay_under_all
 
 
 @contextmanager
@@ -53,10 +54,3 @@ def decide_run_under_all(store: Store, run: RunRow, ruleset: Ruleset | None) -> 
     """
     dialect, documents = dialect_named(run.dialect), documents_of(store, run)
     return replay_under_all(dialect, store.entries(run.run_no), documents, ruleset)
-
-
-def documents_of(store: Store, run: RunRow) -> Mapping[str, bytes]:
-    """Return the manifest that a run was opened with, by its digest, where one is known."""
-    first = next(store.entries(run.run_no, through=1), None)
-    opened = opening(first) if first is not None else None
-    return store.documents([opened.manifest] if opened is not None and opened.manifest is not None else [])

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from cli.decisions import decide_run, documents_of
+from cli.decisions import decide_run
 from ledger.core.dialect import Ruleset
 from ledger.core.entries import OBSERVER, PROGRAM, Entry
 from ledger.core.json_reader import printable
@@ -14,6 +14,7 @@ from ledger.core.mentions import KeyNamed
 from ledger.core.observations import EntriesErased, LineCut, decode_observation, observation_type
 from ledger.errors import NotFoundError, UsageError
 from ledger.log.store import RunRow, Store
+from ledger.recompute.openings import documents_of
 from ledger.replay.erasing import Change, change_between, without_bodies
 from ledger.replay.replay import dialect_named, replay
 

@@ -37,14 +37,24 @@ def progress_bar(total: int, *, color: bool, counts_entries: bool = False) -> It
     from rich.progress import (
         BarColumn,
         DownloadColumn,
-        MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
+    from rich.text import Text
 
-    amount = (MofNCompleteColumn(),) if counts_entries else (DownloadColumn(), TransferSpeedColumn())
+    class EntriesColumn(ProgressColumn):
+        """How many entries are done, and how many more each second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            rate = f" {speed:,.0f} entries/s" if speed else ""
+            return Text(f"{int(task.completed):,}/{total:,}{rate}", style="progress.download")
+
+    amount = (EntriesColumn(),) if counts_entries else (DownloadColumn(), TransferSpeedColumn())
     columns = (TextColumn("{task.description}"), BarColumn(), *amount, TimeRemainingColumn())
     console = Console(stderr=True, no_color=not color or None)
     with Progress(*columns, console=console, transient=True) as bar:

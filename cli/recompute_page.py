@@ -9,9 +9,8 @@ import msgspec
 
 from cli.options import Common, Output
 from cli.page import Page, count_of, entries_of, some_of
-from cli.recomputing import COLUMNS, LEFT_NAMED, Recomputed
+from cli.recomputing import COLUMNS, Recomputed
 from cli.render import Row, print_lines, print_rows, print_text
-from ledger.dialects import DIALECTS
 from ledger.replay.impact import Group, Told
 
 KEYS_SHOWN = 5
@@ -59,7 +58,8 @@ def _document(recomputed: Recomputed, rows: Iterator[Row]) -> Iterator[bytes]:
 def write_recomputed(page: Page, recomputed: Recomputed) -> None:
     """Write how far the new rules reach, what flips and why, and what the history says nothing about."""
     after, before = (some_of(list(ids)[:3], len(ids)) for ids in recomputed.rulesets)
-    page.line(f"{after or 'no rules'} against {before or 'no rules'}", "bold")
+    if after:
+        page.line(f"{after} against {before or 'nothing'}", "bold")
     page.line(_amount(recomputed))
     page.line(_radius(recomputed), "bad" if recomputed.flips else "good")
     kind = ""
@@ -68,7 +68,7 @@ def write_recomputed(page: Page, recomputed: Recomputed) -> None:
             kind = group.kind
             page.blank()
             page.line(_HEADINGS[kind], "bold")
-        _write_group(page, group)
+        _write_group(page, group, recomputed.demands.get(group.clause, ""))
     _write_evidence(page, recomputed)
     _write_recorded(page, recomputed)
     _write_left(page, recomputed)
@@ -85,17 +85,16 @@ def _radius(recomputed: Recomputed) -> str:
     radius = recomputed.impact.radius()
     if not radius.runs:
         return "Blast radius: nothing is decided otherwise."
-    runs, programs = count_of(radius.runs, "run"), count_of(radius.programs, "connector")
+    runs, programs = count_of(radius.runs, "run"), count_of(radius.programs, "program")
     checkpoints, records = count_of(radius.checkpoints, "checkpoint"), count_of(radius.records, "record")
     return f"Blast radius: {runs} of {programs}; {checkpoints}, with {records} behind them."
 
 
-def _write_group(page: Page, group: Group) -> None:
+def _write_group(page: Page, group: Group, demand: str) -> None:
     change = f"{_side(group.before)} → {_side(group.after)}" if group.kind != "order" else "another order"
     count = f"{group.differences:,}" + (f" in {count_of(group.runs, 'run')}" if group.kind != "run" else "")
     clause = f" ({group.clause})" if group.clause else ""
     page.line(f"{change}: {group.code}{clause}, {count}", "name", indent=2, hang=2)
-    demand = next((d.catalogue.demand(group.clause) for d in DIALECTS.values() if group.clause), "")
     if demand:
         page.line(demand, "dim", indent=4)
     for told in group.first:
@@ -142,27 +141,27 @@ def _write_evidence(page: Page, recomputed: Recomputed) -> None:
 
 
 def _write_recorded(page: Page, recomputed: Recomputed) -> None:
-    total = recomputed.reproduced + recomputed.unreproduced_total
+    total = recomputed.reproduced + recomputed.unreproduced.total
     if not total:
         return
     page.blank()
-    if not recomputed.unreproduced_total:
-        page.line(f"Recorded decisions: all {total} reproduced.", "good")
+    if not recomputed.unreproduced.total:
+        page.line(f"Recorded decisions: all {total:,} reproduced.", "good")
         return
-    named = [one.run.run_id for one in recomputed.unreproduced]
-    page.line(f"Recorded decisions: {recomputed.unreproduced_total} of {total} are not reproduced", "bad")
-    page.line(some_of(named, recomputed.unreproduced_total), indent=2, hang=2)
+    wrong = f"{recomputed.unreproduced.total:,} of {total:,} are not reproduced"
+    page.line(f"Recorded decisions: {wrong}", "bad")
+    page.line(str(recomputed.unreproduced), indent=2, hang=2)
 
 
 def _write_left(page: Page, recomputed: Recomputed) -> None:
     if recomputed.without_old_rules:
         page.blank()
         runs = count_of(recomputed.without_old_rules, "run")
-        page.line(f"{runs} recorded under rules that are not known here: held against nothing", "warn")
+        page.line(f"{runs} of which the old rules are not known here: held against nothing", "warn")
     if recomputed.left:
         page.blank()
         page.line(f"Not decided: {count_of(recomputed.left_total, 'run')}", "warn")
-    for left in recomputed.left[:LEFT_NAMED]:
+    for left in recomputed.left:
         page.line(f"{left.run.run_id}  {left.why}", indent=2, hang=2)
     if recomputed.left_total > len(recomputed.left):
         page.line(f"and {recomputed.left_total - len(recomputed.left):,} more", "dim", indent=2)

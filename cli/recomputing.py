@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from cli.page import count_of
+from cli.page import count_of, some_of
 from cli.progress import Advance
 from cli.render import Row
 from ledger.core.json_reader import printable
-from ledger.dialects import DIALECTS
 from ledger.log.store import RunRow
-from ledger.recompute.recomputation import Recomputation, RunDecided, RunLeft
+from ledger.recompute.planning import RunLeft
+from ledger.recompute.recomputation import Recomputation, RunDecided
 from ledger.recompute.twice import Twice
 from ledger.replay.differences import Difference, differences
 from ledger.replay.evidence import Evidence
@@ -18,8 +18,25 @@ from ledger.replay.impact import Group, Impact
 
 COLUMNS = ("run_id", "stream", "kind", "before", "after", "code", "entries")
 
-LEFT_NAMED = 20
-"""Runs that were not decided, or whose recorded decision was not reproduced, that are named."""
+NAMED = 20
+"""Runs that are named of those with which something is wrong, before they are counted."""
+
+
+class Named:
+    """Runs that are counted, the first of them named."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.total = 0
+
+    def add(self, run: RunRow) -> None:
+        """Count one more."""
+        self.total += 1
+        if len(self.first) < NAMED:
+            self.first.append(run.run_id)
+
+    def __str__(self) -> str:
+        return some_of(self.first, self.total)
 
 
 class Recomputed:
@@ -31,8 +48,14 @@ class Recomputed:
         impact: what is decided otherwise.
         evidence: which of the changed rules were exercised.
         rulesets: the ids of the new rules and of the old ones that were met, each in order.
+        demands: what each clause demands that a difference names, in words.
         left: the first runs that were not decided, of ``left_total``.
-        unreproduced: the first runs whose recorded decision is not that of the fold through its own cut.
+        broken_total: how many of these are broken.
+        reproduced: runs whose recorded decision is that of the fold through its own cut.
+        unreproduced: those of which it is another.
+        without_old_rules: runs that are held against nothing.
+        differing: runs of which a kept decision is not what was folded now.
+        twice_differing: runs that were folded twice, to different bytes.
     """
 
     def __init__(self, recomputation: Recomputation, *, shown: int, twice: Twice | None = None) -> None:
@@ -50,55 +73,68 @@ class Recomputed:
         self.runs = 0
         self.entries = 0
         self.rulesets: tuple[dict[str, None], dict[str, None]] = ({}, {})
+        self.demands: dict[str, str] = {}
         self.left: list[RunLeft] = []
         self.left_total = 0
         self.broken_total = 0
         self.reproduced = 0
-        self.unreproduced: list[RunDecided] = []
-        self.unreproduced_total = 0
         self.without_old_rules = 0
-        self.differing = 0
+        self.unreproduced = Named()
+        self.differing = Named()
+        self.twice_differing = Named()
 
     def rows(self, runs: Iterable[RunRow], advance: Advance) -> Iterator[Row]:
         """Go through the runs, and yield a row for everything that differs."""
         for one in self.recomputation.decide(runs):
             self.runs += 1
             self.entries += one.size
-            yield from self._left(one) if isinstance(one, RunLeft) else self._decided(one)
+            if isinstance(one, RunLeft):
+                yield self._left(one)
+            else:
+                yield from self._compared(one)
+                yield from self._checked(one)
             advance(one.run.run_id, self.entries)
 
-    def _left(self, left: RunLeft) -> Iterator[Row]:
+    def _left(self, left: RunLeft) -> Row:
         self.left_total += 1
         self.broken_total += left.is_broken
-        if len(self.left) < LEFT_NAMED:
+        if len(self.left) < NAMED:
             self.left.append(left)
         code = "log_broken" if left.is_broken else "not_decided"
-        yield _row(left.run, kind="left", code=code, says=left.why)
+        return _row(left.run, kind="left", code=code, says=left.why)
 
-    def _decided(self, decided: RunDecided) -> Iterator[Row]:
-        self.rulesets[0][decided.rules_after.id] = None
-        self.differing += decided.differing
+    def _compared(self, decided: RunDecided) -> Iterator[Row]:
+        """Yield a row for everything that is decided otherwise."""
+        run, before, after = decided.run, decided.rules_before, decided.rules_after
+        self.rulesets[0][after.id] = None
         found: tuple[Difference, ...] = ()
-        if decided.before is None or decided.rules_before is None:
+        if before is None or decided.before is None:
             self.without_old_rules += 1
         else:
-            self.rulesets[1][decided.rules_before.id] = None
+            self.rulesets[1][before.id] = None
             if decided.before is not decided.after:
                 found = tuple(differences(decided.before, decided.after))
-                exercised = decided.exercised_before, decided.exercised_after
-                self.evidence.add(decided.rules_before, decided.rules_after, *exercised)
-        run = decided.run
+                self.evidence.add(before, after, decided.exercised_before, decided.exercised_after)
         self.impact.add(run.run_id, run.program, len(decided.after.checkpoints), found)
-        catalogue = DIALECTS[run.dialect].catalogue
         for one in found:
-            yield difference_row(run, one, catalogue.demand(one.why.clause))
+            rules = before if one.why.basis == "before" and before is not None else after
+            says = self.demands.setdefault(one.why.clause, rules.catalogue.demand(one.why.clause))
+            yield difference_row(run, one, says)
+
+    def _checked(self, decided: RunDecided) -> Iterator[Row]:
+        """Yield a row for everything that is not as it was, whatever the rules."""
+        run = decided.run
         if decided.reproduced:
             self.reproduced += 1
         elif decided.reproduced is not None:
-            self.unreproduced_total += 1
-            if len(self.unreproduced) < LEFT_NAMED:
-                self.unreproduced.append(decided)
+            self.unreproduced.add(run)
             yield _row(run, kind="recorded", code="recorded_decision_not_reproduced")
+        if decided.differing:
+            self.differing.add(run)
+            yield _row(run, kind="kept", code="kept_decision_differs")
+        if self.twice is not None and run.run_no in self.twice.differing:
+            self.twice_differing.add(run)
+            yield _row(run, kind="twice", code="folded_to_other_bytes")
 
     def summary(self) -> Row:
         """Return the sums: what was decided, how far the change reaches, and what nothing is known about."""
@@ -120,38 +156,43 @@ class Recomputed:
             "never_exercised": self.evidence.never_exercised(),
             "recorded_decisions": {
                 "reproduced": self.reproduced,
-                "not_reproduced": self.unreproduced_total,
+                "not_reproduced": self.unreproduced.total,
             },
             "runs_left": self.left_total,
             "runs_broken": self.broken_total,
             "runs_without_old_rules": self.without_old_rules,
-            "kept_decisions_differing": self.differing,
+            "kept_decisions_differing": self.differing.total,
             "folded_twice": self.twice.folded if self.twice else None,
-            "twice_differing": self.twice.differing_total if self.twice else None,
+            "twice_differing": self.twice_differing.total if self.twice else None,
         }
 
     def stopped(self, *, is_kept: bool) -> str:
         """Say how far it came, for somebody who broke it off, and how to go on."""
         done = f"stopped after {count_of(self.runs, 'run')}"
-        if is_kept:
-            return f"{done}; what was decided is kept: the same command goes on from there"
-        return f"{done}; nothing of it is kept"
+        if not is_kept:
+            return f"{done}; nothing of it is kept"
+        if self.recomputation.unkept:
+            return f"{done}; not all that was decided is kept: {self.recomputation.unkept}"
+        return f"{done}; what was decided is kept: the same command goes on from there"
 
     def warnings(self) -> Iterator[str]:
         """Yield what whoever reads only the data should know."""
+        if not self.runs:
+            yield "the ledger holds no run"
         if self.recomputation.unkept:
             yield f"decisions are not kept for the next time: {self.recomputation.unkept}"
         if self.broken_total:
             yield f"{count_of(self.broken_total, 'run')} could not be read; `runledger verify` says more"
-        if self.differing:
+        if self.differing.total:
             yield (
-                f"{count_of(self.differing, 'kept decision')} differ from what the entries fold to: somebody "
-                "changed them, or the fold changed without its version; drop the table aux_cached_decisions"
+                f"what is kept of {count_of(self.differing.total, 'run')} is not what the entries fold to: "
+                f"{self.differing}; somebody changed it, or the fold changed without its version; drop the "
+                "table aux_cached_decisions"
             )
-        if self.twice is not None and self.twice.differing_total:
+        if self.twice_differing.total:
             yield (
-                f"{count_of(self.twice.differing_total, 'run')} folded twice to different bytes: a bug in "
-                "runledger; please report it with one of them"
+                f"{count_of(self.twice_differing.total, 'run')} folded twice to different bytes: "
+                f"{self.twice_differing}; a bug in runledger: please report it with one of them"
             )
 
     @property
@@ -160,14 +201,9 @@ class Recomputed:
         return self.impact.radius().runs > 0
 
     @property
-    def differs_when_repeated(self) -> bool:
-        """Whether folding a run a second time gave other bytes."""
-        return self.twice is not None and self.twice.differing_total > 0
-
-    @property
     def is_broken(self) -> bool:
         """Whether the log, or what is kept beside it, is not what it should be."""
-        return self.broken_total > 0 or self.differing > 0
+        return self.broken_total > 0 or self.differing.total > 0
 
 
 def _group(group: Group) -> Row:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from cli.run_names import find_run, is_called
 from cli.times import read_time
+from ledger.core.json_reader import printable
 from ledger.errors import NotFoundError, UsageError
 from ledger.log.store import RunRow, Store
 
@@ -31,10 +32,10 @@ def filtered_runs(store: Store, filters: Iterable[str]) -> Iterator[RunRow]:
     names: list[RunRow] = []
     terms: dict[str, list[_Holds]] = {}
     for text in filters:
-        for part in [text] if store.run(text) is not None else text.split(","):
-            term, equals, value = part.strip().partition("=")
-            if not equals or store.run(part) is not None:
-                names.append(find_run(store, part.strip()))
+        for part in [text] if _is_run(store, text) else map(str.strip, text.split(",")):
+            term, equals, value = part.partition("=")
+            if not equals or _is_run(store, part):
+                names.append(find_run(store, part))
             else:
                 terms.setdefault(term, []).append(_read_term(term, value))
     rows = {run.run_no: run for run in names}
@@ -44,6 +45,11 @@ def filtered_runs(store: Store, filters: Iterable[str]) -> Iterator[RunRow]:
     if first is None and (names or terms):
         raise NotFoundError(f"no run is like {', '.join(filters)}; `runledger runs` lists what there is")
     return chain([first] if first is not None else [], asked)
+
+
+def _is_run(store: Store, name: str) -> bool:
+    """Tell the id of a run, which may hold commas and signs of equality."""
+    return printable(name) == name and store.run(name) is not None
 
 
 def _read_term(term: str, value: str) -> _Holds:

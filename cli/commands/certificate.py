@@ -11,11 +11,11 @@ from cli.options import RUN_NAMES, Common, Output
 from cli.render import print_bytes, print_rows
 from cli.rulesets import find_ruleset
 from cli.run_names import find_run
-from ledger.errors import UsageError
-from ledger.log.store import Store
+from ledger.errors import NotFoundError, UsageError
 from ledger.replay.replay import dialect_named
 
 if TYPE_CHECKING:
+    from ledger.log.store import RunRow, Store
     from ledger.recompute.certificate import Certificate
 
 EXAMPLES = """Examples:
@@ -40,24 +40,33 @@ def certificate(
 
     if (run is None) == (check is None):
         raise UsageError("expected a run, or --check and the file of a certificate; found both or neither")
+    if check is None:
+        with open_ledger(common) as store:
+            _print(common, _certify(store, find_run(store, run or ""), common.ruleset))
+        return
+    given = _read(check)
     with open_ledger(common) as store:
-        if check is None:
-            _print(common, _certify(store, common.ruleset, run or ""))
-            return
-        given = _read(check)
-        found = _certify(store, common.ruleset or given.ruleset.digest, given.run_id, given.size)
-    differing = differing_members(given, found)
+        named = common.ruleset or given.ruleset.digest
+        found = _certify(store, _certified_run(store, given.run_id), named, given.size)
     _print(common, found)
+    differing = differing_members(given, found)
     if differing:
         say(f"the certificate of {given.run_id} differs in: {', '.join(differing)}")
         raise typer.Exit(NO)
     say(f"the certificate of {given.run_id} holds")
 
 
-def _certify(store: Store, ruleset: str | None, name: str, size: int | None = None) -> "Certificate":
+def _certified_run(store: "Store", run_id: str) -> "RunRow":
+    """Return the run of this very id: a certificate abbreviates nothing."""
+    run = store.run(run_id)
+    if run is None:
+        raise NotFoundError(f"expected the run {run_id!r} of the certificate, found none of this id")
+    return run
+
+
+def _certify(store: "Store", run: "RunRow", ruleset: str | None, size: int | None = None) -> "Certificate":
     from ledger.recompute.certificate import certify
 
-    run = find_run(store, name)
     return certify(store, run, find_ruleset(store, dialect_named(run.dialect), ruleset), size=size)
 
 

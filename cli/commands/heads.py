@@ -11,9 +11,7 @@ from cli.options import Common, Output
 from cli.render import Row, print_rows
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
-from ledger.core.merkle import root
-from ledger.errors import IntegrityError
-from ledger.log.store import RunRow, Store
+from ledger.log.store import RunRow, Store, root_of
 
 EXAMPLES = """Examples:
 
@@ -42,8 +40,4 @@ def _heads(store: Store, runs: Iterable[RunRow], *, newest_only: bool) -> Iterat
     for run in runs:
         newest = store.head(run.run_no)
         for head in filter(None, [newest]) if newest_only else store.heads(run.run_no):
-            try:
-                digest = root(head.peaks, head.size)
-            except ValueError as error:
-                raise IntegrityError(f"run {run.run_id}: {error}; verify the ledger") from error
-            yield {"run_id": printable(run.run_id), "size": head.size, "root": digest.hex()}
+            yield {"run_id": printable(run.run_id), "size": head.size, "root": root_of(run, head).hex()}

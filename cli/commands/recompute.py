@@ -14,7 +14,7 @@ from cli.progress import progress_bar
 from cli.rulesets import any_ruleset
 from cli.run_filter import FILTER_HELP, filtered_runs
 from cli.signals import Ended
-from ledger.errors import BusyError, DiskError, IntegrityError
+from ledger.errors import BusyError, DiskError, IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
     from cli.recomputing import Recomputed
@@ -80,7 +80,7 @@ def recompute(
         say(line)
     if recomputed.is_broken:
         raise typer.Exit(IntegrityError.exit_status)
-    if recomputed.differs_when_repeated or (exit_code and recomputed.flips):
+    if recomputed.twice_differing.total or (exit_code and recomputed.flips):
         raise typer.Exit(NO)
 
 
@@ -109,9 +109,9 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
         before = any_ruleset(store, asked.against).ruleset if asked.against != RECORDED else None
         total = sum(store.size(run.run_no) for run in filtered_runs(store, asked.runs))
         folding = held.enter_context(closing(_folding(common, asked, total)))
-        cache = None if asked.twice else _cache(common, held, read_only=asked.is_proof)
+        cache, unkept = _cache(common, asked, held)
         recomputation = Recomputation(
-            store, Choice(after, before), folding, cache=cache, is_proof=asked.is_proof
+            store, Choice(after, before), folding, cache=cache, unkept=unkept, is_proof=asked.is_proof
         )
         folded_twice = folding if isinstance(folding, Twice) else None
         recomputed = Recomputed(recomputation, shown=asked.shown, twice=folded_twice)
@@ -119,7 +119,7 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
             with progress_bar(total, color=common.color, counts_entries=True) as advance:
                 rows = recomputed.rows(filtered_runs(store, asked.runs), advance)
                 print_recomputed(common, recomputed, rows)
-        except (KeyboardInterrupt, Ended):
+        except (KeyboardInterrupt, Ended, UnavailableError):
             say(recomputed.stopped(is_kept=cache is not None and not asked.is_proof))
             raise
     return recomputed
@@ -134,12 +134,19 @@ def _folding(common: Common, asked: _Asked, total: int) -> "Folding":
     return Twice(common.ledger, jobs) if asked.twice else Workers(common.ledger, jobs)
 
 
-def _cache(common: Common, held: ExitStack, *, read_only: bool) -> "DecisionCache":
-    """Open what the ledger keeps; where it cannot be written, what is there is taken all the same."""
+def _cache(common: Common, asked: _Asked, held: ExitStack) -> "tuple[DecisionCache | None, str]":
+    """Open what the ledger keeps, and say why nothing more can be kept; what is there is taken all the same.
+
+    Who folds twice wants to see everything folded: nothing is taken, and nothing kept.
+    """
     from ledger.log.decision_cache import DecisionCache
 
-    try:
-        return held.enter_context(DecisionCache.open(common.ledger, read_only=read_only))
-    except (DiskError, BusyError) as error:
-        say(f"decisions are not kept for the next time: {error}")
-        return held.enter_context(DecisionCache.open(common.ledger, read_only=True))
+    if asked.twice and not asked.is_proof:
+        return None, ""
+    unkept = ""
+    if not asked.is_proof:
+        try:
+            return held.enter_context(DecisionCache.open(common.ledger, read_only=False)), ""
+        except (DiskError, BusyError) as error:
+            unkept = str(error)
+    return held.enter_context(DecisionCache.open(common.ledger, read_only=True)), unkept

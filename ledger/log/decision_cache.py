@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
 import msgspec
 
@@ -45,6 +46,7 @@ _KEEP = (
 )
 _HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
 _TEXT_OF_TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+_Row: TypeAlias = tuple[bytes, bytes | None, bytes]
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -85,10 +87,11 @@ class DecisionCache:
     """The decisions that a ledger keeps. It belongs to the thread that opened it."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        connection.text_factory = bytes  # somebody may have put there what is no text
         self._connection = connection
         self._path = str(path)
         self._wal = Wal(path)
-        self._is_there = self._table() == _TABLE
+        self._is_there = self._has_table()
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool) -> "DecisionCache":
@@ -116,8 +119,9 @@ class DecisionCache:
         """Return the decision that is kept under a key, None where none is, or none that can be read."""
         for exercised, at_cut, decision in self._kept(_GET, key):
             try:
-                return KeptDecision(decision.encode(), _NAMES.decode(exercised), at_cut)
-            except (msgspec.DecodeError, UnicodeEncodeError):
+                names = _NAMES.decode(exercised)
+                return KeptDecision(decision, names, at_cut.decode() if at_cut is not None else None)
+            except (msgspec.DecodeError, UnicodeDecodeError):
                 return None
         return None
 
@@ -147,30 +151,33 @@ class DecisionCache:
 
     def _make_table(self) -> None:
         """Make the table, in the place of one that another version made."""
-        if self._table() != _TABLE:
+        if not self._has_table():
             self._connection.execute(f"DROP TABLE IF EXISTS {NAME}")
             self._connection.execute(_TABLE)
         self._is_there = True
 
     def _newest_root(self, run_no: int) -> bytes | None:
         head = self._connection.execute(_HEAD, (run_no,)).fetchone()
-        return root(head[1], head[0]) if head is not None else None
+        try:
+            return root(head[1], head[0]) if head is not None else None
+        except ValueError:  # it was tampered with
+            return None
 
-    def _table(self) -> str | None:
-        rows = self._all(_TEXT_OF_TABLE, (NAME,))
-        return str(rows[0][0]) if rows else None
+    def _has_table(self) -> bool:
+        return [text for text, *_ in self._all(_TEXT_OF_TABLE, (NAME,))] == [_TABLE.encode()]
 
-    def _kept(self, sql: str, key: DecisionKey) -> list[tuple[str, str | None, str]]:
-        """Look for a decision; there is none where somebody drops the table meanwhile."""
+    def _kept(self, sql: str, key: DecisionKey) -> list[_Row]:
+        """Look for a decision; there is none where somebody drops the table meanwhile, or makes it anew."""
         if not self._is_there:
             return []
         try:
             return self._all(sql, msgspec.structs.astuple(key))
         except IntegrityError:
-            if self._table() is None:
-                return []
-            raise
+            self._is_there = self._has_table()
+            if self._is_there:
+                raise
+            return []
 
-    def _all(self, sql: str, values: tuple[object, ...]) -> list[tuple[str, str | None, str]]:
+    def _all(self, sql: str, values: tuple[object, ...]) -> list[_Row]:
         with translated(self._path):
             return self._connection.execute(sql, values).fetchall()

@@ -12,7 +12,9 @@ from typing import Protocol
 import msgspec
 
 from ledger.core.entries import MOST_ENTRIES, Entry
+from ledger.core.merkle import root
 from ledger.core.observations import RunOpened
+from ledger.errors import IntegrityError
 
 _DIGITS = len(str(MOST_ENTRIES))
 
@@ -64,6 +66,18 @@ class TreeHead(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     peaks: bytes
     at: int
+
+
+def root_of(run: RunRow, head: TreeHead) -> bytes:
+    """Return the root that one of a run's tree heads stands for, 32 bytes.
+
+    Raises:
+        IntegrityError: its peaks are those of no tree of its size.
+    """
+    try:
+        return root(head.peaks, head.size)
+    except ValueError as error:
+        raise IntegrityError(f"run {run.run_id}: {error}; verify the ledger") from error
 
 
 class Erasure(msgspec.Struct, frozen=True, kw_only=True):

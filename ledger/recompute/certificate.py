@@ -4,7 +4,8 @@ It names the run's tree by size and root, the ruleset by its digest, the version
 by the digest of its bytes. Whoever holds the run's entries, this ledger's or an export's, comes to the same.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -15,8 +16,9 @@ from ledger.core.digests import digest
 from ledger.core.entries import Entry
 from ledger.core.merkle import append_leaves, leaf_hash, root
 from ledger.errors import InputError, IntegrityError, NotFoundError
-from ledger.log.store import RunRow, Store
-from ledger.replay.replay import dialect_named, opening
+from ledger.log.store import RunRow, Store, root_of
+from ledger.recompute.openings import documents_of
+from ledger.replay.replay import dialect_named
 
 LEAVES_AT_ONCE = 1000
 
@@ -59,19 +61,11 @@ def certify(store: Store, run: RunRow, ruleset: Ruleset, *, size: int | None = N
     if not 0 < through <= held:
         raise NotFoundError(f"expected run {run.run_id} to have {through} entries, found {held}")
     dialect = dialect_named(run.dialect)
-    first = next(store.entries(run.run_no, through=1))
-    opened = opening(first)
-    manifest = [opened.manifest] if opened is not None and opened.manifest is not None else []
-    state = dialect.initial_state(ruleset, store.documents(manifest))
-    tree = _Tree(store, run.run_no)
-    dialect.evolve(state, tree.grown_by(store.entries(run.run_no, through=through, salts=True)))
+    state = dialect.initial_state(ruleset, documents_of(store, run))
+    tree = _Tree(store, run)
+    dialect.evolve(state, tree.entries(through))
     found = tree.root()
-    for head in store.heads(run.run_no):
-        if head.size == through and root(head.peaks, head.size) != found:
-            raise IntegrityError(
-                f"run {run.run_id}: expected the root that is kept of {through} entries, found another; "
-                "`runledger verify` says where"
-            )
+    tree.check()
     return Certificate(
         run_id=run.run_id,
         dialect=run.dialect,
@@ -106,15 +100,17 @@ def differing_members(given: Certificate, found: Certificate) -> list[str]:
 class _Tree:
     """The tree of a run, grown as its entries go by; an erased one gives the leaf that was kept of it."""
 
-    def __init__(self, store: Store, run_no: int) -> None:
-        self._erased = store.erasures(run_no)
+    def __init__(self, store: Store, run: RunRow) -> None:
+        self._store = store
+        self._run = run
         self._peaks = b""
         self._size = 0
         self._leaves: list[bytes] = []
 
-    def grown_by(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the entries, and take each into the tree."""
-        for entry in entries:
+    def entries(self, through: int) -> Iterator[Entry]:
+        """Yield the entries that come next, and take each into the tree."""
+        number = self._run.run_no
+        for entry in self._store.entries(number, after=self._size, through=through, salts=True):
             self._leaves.append(self._leaf(entry))
             if len(self._leaves) == LEAVES_AT_ONCE:
                 self._grow()
@@ -125,13 +121,31 @@ class _Tree:
         self._grow()
         return root(self._peaks, self._size)
 
+    def check(self) -> None:
+        """Hold the tree against the next head that the log keeps, and take in what lies before that.
+
+        Raises:
+            IntegrityError: the entries do not give its root.
+        """
+        self._grow()
+        head = next(head for head in self._store.heads(self._run.run_no) if head.size >= self._size)
+        deque(self.entries(head.size), maxlen=0)
+        if self.root() != root_of(self._run, head):
+            raise IntegrityError(
+                f"run {self._run.run_id}: expected the root that is kept of {head.size} entries, found "
+                "another; `runledger verify` says where"
+            )
+
     def _leaf(self, entry: Entry) -> bytes:
         if entry.body is not None and entry.salt is not None:
             return leaf_hash(entry.salt, entry.origin, entry.session, entry.at, entry.body)
-        for erasure in self._erased:
-            if erasure.seq == entry.seq:
-                return erasure.leaf
-        raise IntegrityError(f"expected what is kept of the erased entry {entry.seq}, found none; verify it")
+        kept = self._store.erasures(self._run.run_no, after=entry.seq - 1, through=entry.seq)
+        for erasure in kept:
+            return erasure.leaf
+        raise IntegrityError(
+            f"run {self._run.run_id}: expected what is kept of the erased entry {entry.seq}, found nothing; "
+            "`runledger verify` says more"
+        )
 
     def _grow(self) -> None:
         self._peaks = append_leaves(self._peaks, self._size, self._leaves)

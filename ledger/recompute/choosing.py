@@ -65,12 +65,12 @@ class Choice:
         return self._after if self._after.dialect == dialect else None
 
     def before(self, dialect: str, recorded: Recorded) -> Ruleset | None:
-        """Return the old rules for a run, None where it names rules that nobody knows here.
+        """Return the old rules for a run, None where there are none that are known here and of its dialect.
 
         A run that names none is held against its dialect's default.
         """
         if self._before is not None:
-            return self._before
+            return self._before if self._before.dialect == dialect else None
         return self.recorded(dialect, recorded)
 
     def recorded(self, dialect: str, recorded: Recorded) -> Ruleset | None:

@@ -19,18 +19,14 @@ class Twice:
 
     Attributes:
         folded: runs that were folded twice.
-        differing: the numbers of the first runs of which the two differ.
-        differing_total: how many there are.
+        differing: the numbers of those runs of the newest batch of which the two differ.
     """
-
-    DIFFERING_NAMED = 100
 
     def __init__(self, path: Path, count: int) -> None:
         """Prepare the processes: ``count`` of them for each of the two."""
         self._sides = [Workers(path, count, hash_seed=seed) for seed in SEEDS]
         self.folded = 0
-        self.differing: list[int] = []
-        self.differing_total = 0
+        self.differing: frozenset[int] = frozenset()
 
     def close(self) -> None:
         for side in self._sides:
@@ -40,9 +36,7 @@ class Twice:
         given, first, second = tee(batches, 3)
         one, other = (side.fold_all(again) for side, again in zip(self._sides, (first, second), strict=True))
         for batch, results, again in zip(given, one, other, strict=True):
-            for task, result, repeated in zip(batch.tasks, results, again, strict=True):
-                self.folded += 1
-                if result != repeated:
-                    self.differing_total += 1
-                    self.differing.extend([task.run_no][: self.DIFFERING_NAMED - len(self.differing)])
+            self.folded += len(batch.tasks)
+            compared = zip(batch.tasks, results, again, strict=True)
+            self.differing = frozenset(task.run_no for task, here, there in compared if here != there)
             yield results

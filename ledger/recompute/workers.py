@@ -1,8 +1,8 @@
 """Where runs are folded: in this process, or in several, each with the ledger open for itself.
 
-A worker ends when the process that started it does, however that ends, and takes no notice of Ctrl-C, which
-a terminal sends to all of them: whoever started them ends them. Invariant: results come in the order of the
-batches, whichever worker was done first, and a bounded number of them wait.
+A worker ends when the process that started it does, however that ends and in the middle of a run too, and
+takes no notice of Ctrl-C, which a terminal sends to all of them: whoever started them ends them. Invariant:
+results come in the order of the batches, whichever worker was done first, and a bounded number of them wait.
 """
 
 import os
@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Thread
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -46,11 +47,18 @@ def usable_cores() -> int:
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """What a worker says of a batch; ``error`` and ``text`` are of what stopped it."""
+    """What a worker says of a batch.
+
+    Attributes:
+        error: the type of what stopped it, '' where nothing did.
+        text: what that says.
+        trace: where it was raised, '' where it was raised on purpose.
+    """
 
     results: Results = ()
     error: str = ""
     text: str = ""
+    trace: str = ""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -166,12 +174,18 @@ class Workers:
         except OSError:
             raise self._ended(connection) from None
 
-    def _ended(self, connection: Connection) -> UnavailableError:
+    def _ended(self, connection: Connection) -> Exception:
+        """Return why a worker is there no more: what it said last, else how it ended."""
+        with suppress(EOFError, OSError):
+            while connection.poll():
+                answer = _read_answer(connection.recv_bytes())
+                if answer.error:
+                    return _raised(answer)
         process = self._processes[connection]
         process.join(SECONDS_TO_END)
         return UnavailableError(
             f"expected worker {process.pid} to go on folding, found that it ended ({process.exitcode}), as "
-            "one does that runs out of memory; run it again with --jobs 1: what was decided is kept"
+            "one does that somebody kills or that runs out of memory; run it again, with --jobs 1 if need be"
         )
 
 
@@ -246,6 +260,7 @@ def _as_a_worker_starts(hash_seed: int | None) -> Iterator[None]:
 def _work(connection: Connection, path: Path) -> None:
     """Fold batches until there are no more, or nobody wants them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         try:
             with closing(_Here(path)) as here:
@@ -257,10 +272,23 @@ def _work(connection: Connection, path: Path) -> None:
         except Exception as error:
             if isinstance(error, EOFError | OSError):
                 raise
-            connection.send_bytes(_encode(_Answer(error="Exception", text=traceback.format_exc())))
+            told = _Answer(error=type(error).__name__, text=str(error), trace=traceback.format_exc())
+            connection.send_bytes(_encode(told))
+
+
+def _end_with_parent() -> None:
+    """End this process once the one that started it has ended, whatever it is at."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _raised(answer: _Answer) -> Exception:
     """Return what stopped a worker, as if it had been raised here."""
-    kind = getattr(errors, answer.error, None)
-    return kind(answer.text) if kind is not None else RuntimeError(answer.text)
+    if not answer.trace:
+        raised: LedgerError = getattr(errors, answer.error)(answer.text)
+        return raised
+    bug = RuntimeError(f"{answer.error} in a worker: {answer.text}")
+    bug.add_note(answer.trace)
+    return bug

@@ -60,11 +60,11 @@ class Evidence:
         return was or (one.there is not None and one.name in self._after)
 
     def _all(self) -> list[Unexercised]:
-        found: dict[tuple[str, str], Unexercised] = {}
+        found: dict[tuple[str, str, str], Unexercised] = {}
         for changes in self._changes.values():
             for switch in changes.switches:
                 found.setdefault(
-                    ("switch", switch.name),
+                    ("switch", switch.name, switch.clause),
                     Unexercised(
                         what="switch",
                         name=switch.name,
@@ -76,7 +76,7 @@ class Evidence:
                 )
             for rule in changes.rules:
                 found.setdefault(
-                    (rule.asked_of, rule.name),
+                    (rule.asked_of, rule.name, rule.clause),
                     Unexercised(
                         what=f"rule on {rule.asked_of}",
                         name=rule.name,
