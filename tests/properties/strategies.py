@@ -169,7 +169,8 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     key = draw(st.sampled_from(["k", "j"]))
     at = draw(st.sampled_from(["2026-01-02", "2026-01-02", "2026-01-02", 1767312000000]))
     choices: list[Message] = [r.record(name, key, data={"id": key, "at": at}), r.record(name, key)]
-    choices.append(r.delete(name, key))
+    whole = {} if once_in(draw, 4) else {"data": {"id": key, "at": at}}
+    choices.append(r.delete(name, key, **whole))
     if name in checkpoints or once_in(draw, 10):
         choices += [r.state(name)] * 3
     choices.append(r.skip(name))

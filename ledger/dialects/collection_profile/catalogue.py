@@ -65,6 +65,11 @@ FAULTS: Mapping[str, str] = {
     "record_outside_resources": "A RECORD of {stream} has the key {key}, which was not asked for.",
     "record_with_extra_field": "A RECORD of {stream} carries the field {field}, which was not asked for.",
     "record_outside_time_range": "A RECORD of {stream} is out of the time range: {field} is {value} ({why}).",
+    "emitted_at_unreadable": "A RECORD of {stream} was emitted at {value}, which is no time of ISO 8601.",
+    "record_without_key_field": "A RECORD of {stream} lacks {field}, which its key is made of.",
+    "key_disagrees": "A RECORD of {stream} has the key {key}, which is not what its data holds in {fields}.",
+    "delete_without_key_field": "A deletion of {stream} lacks {field}, which its key is made of.",
+    "delete_of_append_only": "{key} is deleted from {stream}, which is append-only.",
     # Checkpoints, questions, reports, evidence.
     "state_of_no_checkpoint": "A STATE names {stream}, which is no checkpoint; it is not staged.",
     "interaction_not_offered": "The connector asks the owner, but the runtime did not offer `interactive`.",

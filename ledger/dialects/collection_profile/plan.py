@@ -129,11 +129,17 @@ def plan_stream(
     Args:
         declared: the manifest's declaration.
         scope: what narrows the stream, None where nothing does.
-        record_rules: the ruleset's record rules; those that this scope gives nothing to check are left out.
+        record_rules: the ruleset's record rules; those that this stream and scope give nothing to check are
+            left out.
     """
     plan = StreamPlan(declared)
-    if scope is None:
-        return plan
+    time_range = _narrow(plan, declared, scope) if scope is not None else None
+    plan.rules = tuple(r for r in record_rules if _can_fire(r, plan, time_range))
+    return plan
+
+
+def _narrow(plan: StreamPlan, declared: ManifestStream, scope: ScopeStream) -> TimeRange | None:
+    """Compile what a scope says of a stream, and return the time range that applies."""
     if scope.resources:
         plan.resources = frozenset(scope.resources)
     time_range = scope.time_range if declared.consent_time_field is not None else None
@@ -143,15 +149,21 @@ def plan_stream(
         consent = (declared.consent_time_field,) if time_range is not None else ()
         allowed = (*scope.fields, *declared.required_fields, *declared.primary_key, *consent)
         plan.fields = frozenset(name for name in allowed if name is not None)
-    plan.rules = tuple(r for r in record_rules if _can_fire(r, plan, time_range))
-    return plan
+    return time_range
 
 
 def _can_fire(record_rule: RecordRule, plan: StreamPlan, time_range: TimeRange | None) -> bool:
-    needs = rule_needs(record_rule)
-    if needs == "time_range":
-        return time_range is not None and (time_range.since is not None or time_range.until is not None)
-    return not needs or getattr(plan, needs) is not None
+    match rule_needs(record_rule):
+        case "":
+            return True
+        case "time_range":
+            return time_range is not None and (time_range.since is not None or time_range.until is not None)
+        case "primary_key":
+            return bool(plan.declared.primary_key)
+        case "append_only":
+            return bool(plan.declared.semantics == "append_only")
+        case narrowed:
+            return getattr(plan, narrowed) is not None
 
 
 def _bound(text: str | None) -> Instant | None:

@@ -26,7 +26,7 @@ KNOWN_TO_SOME = ("STREAM_EVIDENCE", "OBSERVATION")
 
 
 def on_record(state: State, entry: Entry, message: m.Record) -> None:
-    """Count a RECORD and hold it against the scope (scope/1..3)."""
+    """Count a RECORD and hold it against its stream and the scope (scope/1..3)."""
     state.counted += 1
     state.last_record = entry.seq
     if state.plan is None:
@@ -59,11 +59,13 @@ def keep_op(state: State, message: m.Record) -> None:
 
 
 def refuse_record(state: State, entry: Entry, plan: StreamPlan | None, fault: Fault) -> None:
-    """Do with a RECORD out of scope what the ruleset says (runtime/12)."""
-    state.occasions.add("out_of_scope_record")
+    """Do with a RECORD out of scope what the ruleset says (runtime/12); any other bad one ends the run."""
     if plan is not None:
         plan.discarded += 1
-    if state.ruleset.switches.out_of_scope_record == "discard":
+    is_out_of_scope = fault.clause.startswith("scope/")
+    if is_out_of_scope:
+        state.occasions.add("out_of_scope_record")
+    if is_out_of_scope and state.ruleset.switches.out_of_scope_record == "discard":
         state.note(fault, entry.seq)
     else:
         state.violate(entry.seq, fault)

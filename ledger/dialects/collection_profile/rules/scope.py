@@ -106,6 +106,17 @@ def within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
 
 
 @rule("scope/2", needs="time_range")
+def every_record_is_within_time_range(plan: StreamPlan, record: Record) -> Fault | None:
+    """While a range is set, every record has its consent time, in the range; deletions too.
+
+    Reading: a deletion without data has no time. Otherwise as :func:`within_time_range` reads it.
+    """
+    if record.data is None:
+        return _out_of_range(plan, plan.declared.consent_time_field or "", "time_unreadable", None)
+    return within_time_range(plan, record)
+
+
+@rule("scope/2", needs="time_range")
 def within_time_range_in_milliseconds(plan: StreamPlan, record: Record) -> Fault | None:
     """A record's consent time lies in the range: at or after ``since``, before ``until``.
 

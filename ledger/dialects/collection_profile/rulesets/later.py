@@ -12,6 +12,7 @@ from ledger.dialects.collection_profile.rules import (
     done,
     interaction,
     manifest,
+    record,
     scope,
     start,
 )
@@ -66,6 +67,15 @@ LATER = replace(
     manifest_rules=_MANIFEST_RULES,
     match_rules=(binding.bindings_are_offered, binding.known_capabilities_are_offered),
     start_rules=(*TEXT.start_rules, start.now_is_a_time),
+    record_rules=(
+        record.emitted_at_is_a_time,
+        record.append_only_stream_deletes_nothing,
+        record.delete_carries_its_key,
+        record.key_agrees_with_data,
+        scope.within_resources,
+        scope.no_extra_field,
+        scope.every_record_is_within_time_range,
+    ),
     message_rules=_MESSAGE_RULES,
     checkpoint_rules={**TEXT.checkpoint_rules, "restart": ()},
 )
