@@ -57,7 +57,7 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         ledger: path of the ledger.
         output: how to print data.
-        ruleset: the ruleset's id, None for the dialect's default.
+        ruleset: what names the ruleset, None for the dialect's default.
         color: whether stdout is coloured.
     """
 
@@ -94,7 +94,10 @@ OutputOption = Annotated[
 RulesetOption = Annotated[
     str | None,
     typer.Option(
-        "--ruleset", metavar="ID", help="Decide under this ruleset; see `rules list`.", show_default=False
+        "--ruleset",
+        metavar="RULESET",
+        help="Decide under this one: an id of `rules list`, a file in TOML, or sha256:…",
+        show_default=False,
     ),
 ]
 ColorOption = Annotated[

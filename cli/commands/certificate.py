@@ -9,7 +9,7 @@ from cli.decisions import open_ledger
 from cli.exits import NO, say
 from cli.options import RUN_NAMES, Common, Output
 from cli.render import print_bytes, print_rows
-from cli.rulesets import find_ruleset
+from cli.rulesets import find_ruleset, keep_rulesets
 from cli.run_names import find_run
 from ledger.errors import NotFoundError, UsageError
 from ledger.replay.replay import dialect_named
@@ -42,12 +42,12 @@ def certificate(
         raise UsageError("expected a run, or --check and the file of a certificate; found both or neither")
     if check is None:
         with open_ledger(common) as store:
-            _print(common, _certify(store, find_run(store, run or ""), common.ruleset))
+            _print(common, _certify(common, store, find_run(store, run or ""), common.ruleset))
         return
     given = _read(check)
     with open_ledger(common) as store:
         named = common.ruleset or given.ruleset.digest
-        found = _certify(store, _certified_run(store, given.run_id), named, given.size)
+        found = _certify(common, store, _certified_run(store, given.run_id), named, given.size)
     _print(common, found)
     differing = differing_members(given, found)
     if differing:
@@ -64,10 +64,15 @@ def _certified_run(store: "Store", run_id: str) -> "RunRow":
     return run
 
 
-def _certify(store: "Store", run: "RunRow", ruleset: str | None, size: int | None = None) -> "Certificate":
+def _certify(
+    common: Common, store: "Store", run: "RunRow", name: str | None, size: int | None = None
+) -> "Certificate":
     from ledger.recompute.certificate import certify
 
-    return certify(store, run, find_ruleset(store, dialect_named(run.dialect), ruleset), size=size)
+    ruleset = find_ruleset(store, dialect_named(run.dialect), name)
+    made = certify(store, run, ruleset, size=size)
+    keep_rulesets(common, [ruleset])
+    return made
 
 
 def _read(file: str) -> "Certificate":

@@ -27,7 +27,7 @@ from cli.options import RUN_NAMES, Common, Output
 from cli.page import count_of, some_of
 from cli.progress import progress_bar
 from cli.render import print_json, print_rows, print_text
-from cli.rulesets import ruleset_finder
+from cli.rulesets import RulesetFinder, keep_rulesets
 from cli.run_names import find_run
 from ledger.core.json_reader import printable
 from ledger.core.mentions import KeyNamed, canonical_key
@@ -90,21 +90,22 @@ def erase(
     why = _reason(reason, wanted, needed=not dry_run)
     with open_ledger(common, write=not dry_run, create=False) as store:
         asked = list(store.runs()) if everywhere else [find_run(store, run or "")]
-        plan, named, total, erased_before = _plan(store, asked, wanted, common)
+        ruleset = RulesetFinder(store, common.ruleset)
+        plan, named, total, erased_before = _plan(store, asked, wanted, common, ruleset)
         if not plan and not erased_before:
             raise NotFoundError(_nothing_there(wanted, run))
         if common.output is Output.TEXT:
             write_plan(page := common.page(), plan, named, total, wanted)
             print_text(page.text())
-        accounts: dict[int, list[int]] = {}
         if not dry_run:
             _check_may(store, plan, force=force, yes=yes)
-            accounts = {one.run.run_no: _erase(store, one, why) for one in plan}
+        accounts = {one.run.run_no: _erase(store, one, why) for one in plan if not dry_run}
         if common.output is not Output.TEXT:
             rows = [_row(one, accounts.get(one.run.run_no, []), is_done=not dry_run) for one in plan]
             _print_rows(rows, named, total, common)
         if not dry_run:
             _scrub(store, plan, total)
+            keep_rulesets(common, ruleset.used.values())
 
 
 def _finish(common: Common, *, is_alone: bool) -> None:
@@ -157,13 +158,12 @@ def _reason(reason: str | None, wanted: Wanted, *, needed: bool) -> str:
 
 
 def _plan(
-    store: Store, asked: Sequence[RunRow], wanted: Wanted, common: Common
+    store: Store, asked: Sequence[RunRow], wanted: Wanted, common: Common, ruleset: RulesetFinder
 ) -> tuple[list[Erasing], list[MentionTold], int, int]:
     """Return what is to be erased run by run, the first mentions and how many, and what was erased before."""
     plan: list[Erasing] = []
     named: list[MentionTold] = []
     total = done = erased_before = 0
-    ruleset = ruleset_finder(store, common.ruleset)
     sizes = [store.size(run.run_no) for run in asked]
     with progress_bar(sum(sizes), color=common.color, counts_entries=True) as advance:
         for run, size in zip(asked, sizes, strict=True):

@@ -11,7 +11,7 @@ from cli.exits import NO, say
 from cli.options import Common, Output, command, examples, keep_options
 from cli.page import visible
 from cli.render import print_json, print_rows
-from cli.rulesets import find_ruleset
+from cli.rulesets import find_ruleset, ledger_if_any
 from ledger.core.findings import Fault
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import ManifestReading, ManifestStream
@@ -41,7 +41,7 @@ def check(
     from ledger.dialects.collection_profile.manifest import read_manifest
 
     reading = read_manifest(read_document(file))
-    faults, streams = _faults(reading, common.ruleset), _streams(reading)
+    faults, streams = _faults(reading, common), _streams(reading)
     bindings = (
         list(map(printable, reading.manifest.required_bindings)) if reading.manifest is not None else []
     )
@@ -67,12 +67,13 @@ def check(
     say(f"{name} is good; it requires the bindings: {', '.join(bindings) or 'none'}")
 
 
-def _faults(reading: ManifestReading, ruleset: str | None) -> list[dict[str, Any]]:
+def _faults(reading: ManifestReading, common: Common) -> list[dict[str, Any]]:
     """Return what is wrong: by the rules of every manifest, else by those that a ruleset adds."""
     from ledger.dialects import DIALECTS
     from ledger.dialects.collection_profile.ruleset import Ruleset
 
-    asked = find_ruleset(None, DIALECTS["collection-profile"], ruleset)
+    with ledger_if_any(common) as store:
+        asked = find_ruleset(store, DIALECTS["collection-profile"], common.ruleset)
     faults: Iterable[Fault] = reading.faults
     if reading.manifest is not None:
         faults = asked.faults_of(reading.manifest) if isinstance(asked, Ruleset) else ()

@@ -11,10 +11,11 @@ from cli.decisions import open_ledger
 from cli.exits import NO, say
 from cli.options import Common
 from cli.progress import progress_bar
-from cli.rulesets import any_ruleset
+from cli.rulesets import any_ruleset, keep_rulesets, known_rulesets
 from cli.run_filter import FILTER_HELP, filtered_runs
 from cli.signals import Ended
 from ledger.errors import BusyError, DiskError, IntegrityError, UnavailableError
+from ledger.replay.rulesets import RECORDED
 
 if TYPE_CHECKING:
     from cli.recomputing import Recomputed
@@ -27,7 +28,6 @@ EXAMPLES = """Examples:
 
   runledger recompute --against collection-profile/0.1.0+reference --runs program=groupme,since=90d"""
 
-RECORDED = "recorded"
 ALL = sys.maxsize
 WORTH_PROCESSES = 200_000
 """Entries below which starting processes takes longer than folding."""
@@ -38,7 +38,9 @@ def recompute(
     against: Annotated[
         str,
         typer.Option(
-            "--against", metavar="ID", help="The old rules; recorded: those that each run was decided under."
+            "--against",
+            metavar="RULESET",
+            help="The old rules; recorded: those that each run was decided under.",
         ),
     ] = RECORDED,
     runs: Annotated[list[str] | None, typer.Option("--runs", metavar="FILTER", help=FILTER_HELP)] = None,
@@ -111,7 +113,12 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
         folding = held.enter_context(closing(_folding(common, asked, total)))
         cache, unkept = _cache(common, asked, held)
         recomputation = Recomputation(
-            store, Choice(after, before), folding, cache=cache, unkept=unkept, is_proof=asked.is_proof
+            store,
+            Choice(after, before, lambda: known_rulesets(store)[0]),
+            folding,
+            cache=cache,
+            unkept=unkept,
+            is_proof=asked.is_proof,
         )
         folded_twice = folding if isinstance(folding, Twice) else None
         recomputed = Recomputed(recomputation, shown=asked.shown, twice=folded_twice)
@@ -119,6 +126,7 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
             with progress_bar(total, color=common.color, counts_entries=True) as advance:
                 rows = recomputed.rows(filtered_runs(store, asked.runs), advance)
                 print_recomputed(common, recomputed, rows)
+            keep_rulesets(common, (after, before))
         except (KeyboardInterrupt, Ended, UnavailableError):
             say(recomputed.stopped(is_kept=cache is not None and not asked.is_proof))
             raise

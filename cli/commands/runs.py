@@ -14,7 +14,7 @@ from cli.options import Common
 from cli.page import some_of
 from cli.progress import counter
 from cli.render import Row, print_rows
-from cli.rulesets import ruleset_finder
+from cli.rulesets import RulesetFinder, keep_rulesets
 from cli.run_names import is_called, short_program
 from cli.times import read_time
 from ledger.core.decision import Checkpoint, Decision
@@ -101,8 +101,9 @@ def runs(
 
         if depth is None:
             depth = max(limit, DEPTH) if limit else 0
-        ruleset = ruleset_finder(store, common.ruleset)
+        ruleset = RulesetFinder(store, common.ruleset)
         print_rows(_newest(store, asked, limit, depth, ruleset, is_asked), COLUMNS, common)
+    keep_rulesets(common, ruleset.used.values())
 
 
 def _newest(

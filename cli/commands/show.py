@@ -10,7 +10,7 @@ from cli.exits import NO
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output, RunArgument
 from cli.render import print_bytes, print_rows, print_text
-from cli.rulesets import find_ruleset
+from cli.rulesets import find_ruleset, keep_rulesets
 from cli.run_names import find_run
 from ledger.core.decision import Checkpoint, Decision
 from ledger.core.digests import canonical_json
@@ -51,6 +51,7 @@ def show(
             write_erasures(page, accounts)
             write_notes(page, notes)
             print_text(page.text())
+    keep_rulesets(common, [ruleset])
     if exit_code and not is_well(decision):
         raise typer.Exit(NO)
 

@@ -13,7 +13,7 @@ from cli.exits import NO, say
 from cli.notes import notes_on, write_notes
 from cli.options import Common, Output, RunArgument
 from cli.render import print_json, print_rows, print_text
-from cli.rulesets import find_ruleset
+from cli.rulesets import find_ruleset, keep_rulesets
 from cli.run_names import find_run
 from cli.why_page import is_well, write_why
 from ledger.replay.explain import Explanation
@@ -56,6 +56,7 @@ def why(
             write_notes(page, notes)
             print_text(page.text())
             _say_where_to_look(explained, common)
+    keep_rulesets(common, [ruleset])
     if exit_code and not _is_well(explained):
         raise typer.Exit(NO)
 

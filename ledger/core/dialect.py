@@ -5,7 +5,7 @@ asks of a header; :class:`Dialect` adds the meaning of a run. A run is decided b
 ``evolve`` and ``decide``, live and in replay alike.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ledger.core.decision import Decision
@@ -80,6 +80,10 @@ class Ruleset(Protocol):
     @property
     def catalogue(self) -> Catalogue:
         """The words of its codes and clauses; no part of the document."""
+        ...
+
+    def rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """Yield every rule itself, beside what it is asked of."""
         ...
 
     def tell_rules(self) -> Iterator[RuleTold]:

@@ -1,12 +1,17 @@
 """Which rulesets a run is held against, and how a process comes by them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from ledger.core.dialect import Ruleset
+from ledger.core.digests import digest
 from ledger.dialects import DIALECTS
+from ledger.errors import NotFoundError
+from ledger.installed_rulesets import load_installed
+from ledger.replay.own_rulesets import from_document
 from ledger.replay.replay import dialect_named
+from ledger.replay.rulesets import Known, named, shipped
 
 
 class RulesetsByDigest(Mapping[str, Ruleset]):
@@ -14,9 +19,18 @@ class RulesetsByDigest(Mapping[str, Ruleset]):
 
     def __init__(self) -> None:
         self._known = {one.digest: one for dialect in DIALECTS.values() for one in dialect.rulesets.values()}
+        self._bases: list[Known] = []
 
     def add(self, document: bytes) -> None:
-        """Add the ruleset that a document describes."""
+        """Add the ruleset that a document describes.
+
+        Raises:
+            NotFoundError: it was made of rules that are not here.
+        """
+        if digest(document) not in self._known:
+            self._bases = self._bases or [*shipped(DIALECTS.values()), *load_installed().known]
+            ruleset = from_document(document, self._bases)
+            self._known[ruleset.digest] = ruleset
 
     def __getitem__(self, name: str) -> Ruleset:
         return self._known[name]
@@ -45,17 +59,23 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 class Choice:
     """The two rulesets of each run: what it is decided under now, and what that is held against."""
 
-    def __init__(self, after: Ruleset | None, before: Ruleset | None, known: Iterable[Ruleset] = ()) -> None:
+    def __init__(
+        self,
+        after: Ruleset | None,
+        before: Ruleset | None,
+        known: Callable[[], Sequence[Known]] = lambda: (),
+    ) -> None:
         """Choose.
 
         Args:
             after: the new rules, None for each dialect's default.
             before: the old ones, None for what each run was recorded under.
-            known: rulesets beside those that are shipped, which a run may name.
+            known: gives the rulesets that a run may name, once one does that is not shipped.
         """
         self._after = after
         self._before = before
-        self._known = {one.id: one for one in known}
+        self._known = known
+        self._found: dict[str, Ruleset | None] = {}
 
     def after(self, dialect: str) -> Ruleset | None:
         """Return the new rules for a dialect's runs, None where they are for those of another."""
@@ -77,5 +97,14 @@ class Choice:
         """Return the rules that a run was recorded under, None where nobody knows them here."""
         found = dialect_named(dialect)
         name = recorded.ruleset or found.default_ruleset
-        ruleset = found.rulesets.get(name) or self._known.get(name)
+        ruleset = found.rulesets.get(name) or self._named(name)
         return ruleset if ruleset is not None and ruleset.dialect == dialect else None
+
+    def _named(self, name: str) -> Ruleset | None:
+        """Return what is known by a name beside what is shipped, None where that is not one ruleset."""
+        if name not in self._found:
+            try:
+                self._found[name] = named(self._known(), name).ruleset
+            except NotFoundError:
+                self._found[name] = None
+        return self._found[name]

@@ -6,7 +6,7 @@ document says all that it is. Nothing here opens a file or a ledger.
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -15,7 +15,7 @@ from ledger.core.dialect import Ruleset
 from ledger.core.wording import suggest
 from ledger.errors import NotFoundError, RulesetError, UsageError
 from ledger.replay.replay import dialect_named
-from ledger.replay.rulesets import Known, check_id, named
+from ledger.replay.rulesets import Known, Unknown, check_id, named
 
 MEMBERS = ("id", "summary", "extends", "switches")
 SUMMARY_LIMIT = 200
@@ -81,10 +81,9 @@ def from_document(body: bytes, known: Sequence[Known]) -> Ruleset:
         NotFoundError: none that is known has these rules and switches: it was made by another version, or
             with a package that is not installed here.
     """
-    try:
-        document = _DOCUMENT.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise NotFoundError("expected the document of a ruleset, found something else") from None
+    document = _read(body)
+    if document is None:
+        raise NotFoundError("expected the document of a ruleset, found something else; verify the ledger")
     for one in known:
         rebuilt = _rebuilt(document, one.ruleset)
         if rebuilt is not None and rebuilt.document == body:
@@ -93,6 +92,35 @@ def from_document(body: bytes, known: Sequence[Known]) -> Ruleset:
         f"expected to know all rules and switches of {_shown(document.id)}, found some that are not here: "
         "it was made by another version, or with a package that is not installed; install that"
     )
+
+
+def stored_rulesets(
+    documents: Iterable[tuple[str, bytes]], known: Sequence[Known]
+) -> tuple[list[Known], list[Unknown]]:
+    """Rebuild the rulesets that a ledger keeps, as far as that can be done here.
+
+    Args:
+        documents: digest and body of each; those of rulesets that are known are passed over.
+        known: rulesets that are shipped or installed here.
+    """
+    stored: list[Known] = []
+    unknown: list[Unknown] = []
+    for digest, body in documents:
+        if any(one.ruleset.digest == digest for one in known):
+            continue
+        try:
+            stored.append(Known(ruleset=from_document(body, known), origin="stored"))
+        except NotFoundError as error:
+            document = _read(body)
+            unknown.append(Unknown(document.id if document is not None else "", digest, str(error)))
+    return stored, unknown
+
+
+def _read(body: bytes) -> "_Document | None":
+    try:
+        return _DOCUMENT.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 class _Document(msgspec.Struct):
@@ -104,14 +132,6 @@ class _Document(msgspec.Struct):
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
-
-
-def document_id(body: bytes) -> str:
-    """Return the id that a ruleset's document gives, '' where it gives none."""
-    try:
-        return _DOCUMENT.decode(body).id
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
 
 
 def _rebuilt(document: _Document, base: Ruleset) -> Ruleset | None:

@@ -8,7 +8,7 @@ Nothing here opens a file or a ledger: what is known is handed in.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -28,6 +28,9 @@ _Named: TypeAlias = tuple[str, str]
 FILE_SUFFIX = ".toml"
 """What the name of a file ends in that a ruleset is written in."""
 
+RECORDED = "recorded"
+"""What stands for the rulesets that runs were decided under, where one is asked for."""
+
 _DIGEST_SIGN = "sha256:"
 _BY_DIGEST = re.compile(_DIGEST_SIGN + r"[0-9a-f]{8,64}", re.ASCII)
 
@@ -39,6 +42,14 @@ class Known:
     ruleset: Ruleset
     origin: Origin
     source: str = ""
+
+
+class Unknown(NamedTuple):
+    """A ruleset that a ledger keeps and that nobody can decide under here; ``why`` says why."""
+
+    id: str
+    digest: str
+    why: str
 
 
 class SwitchChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,9 +109,9 @@ def check_id(id: str, known: Iterable[Known]) -> None:
             f"expected an id of 1 to {ID_LIMIT} printable characters without space around it, "
             f"found {shown}; choose one such as acme/2026-12"
         )
-    if id.startswith(_DIGEST_SIGN) or id.endswith(FILE_SUFFIX):
+    if id.startswith(_DIGEST_SIGN) or id.endswith(FILE_SUFFIX) or id == RECORDED:
         raise RulesetError(
-            f"expected an id that is not read as a digest or a file, found {shown}; "
+            f"expected an id that is not read as a digest, a file or a word of ours, found {shown}; "
             "choose one such as acme/2026-12"
         )
     taken = next((one for one in known if one.ruleset.id == id), None)
@@ -111,21 +122,25 @@ def check_id(id: str, known: Iterable[Known]) -> None:
         )
 
 
-def named(known: Sequence[Known], name: str) -> Known:
+def named(known: Sequence[Known], name: str, unknown: Iterable[Unknown] = ()) -> Known:
     """Return the ruleset that a name means: an id, or ``sha256:`` and the first of its digest's digits.
 
     Of rulesets with one id a shipped one comes before an installed one, and that before those in a ledger.
 
     Raises:
-        NotFoundError: none is meant, or more than one.
+        NotFoundError: none is meant, or more than one, or one of those that are unknown here.
     """
     found = [one for one in known if one.ruleset.id == name]
     found = [one for one in found if one.origin == found[0].origin]
-    if not found and _BY_DIGEST.fullmatch(name):
+    is_digest = _BY_DIGEST.fullmatch(name) is not None
+    if not found and is_digest:
         found = [one for one in known if one.ruleset.digest.startswith(name)]
     if len({one.ruleset.digest for one in found}) > 1:
         digests = ", ".join(one.ruleset.digest for one in found)
         raise NotFoundError(f"{name!r} means more than one ruleset; name one of {digests}")
+    for one in unknown if not found else ():
+        if name == one.id or (is_digest and one.digest.startswith(name)):
+            raise NotFoundError(one.why)
     if not found:
         raise NotFoundError(
             f"there is no ruleset {name!r}; {suggest(name, (one.ruleset.id for one in known))}"

@@ -166,6 +166,16 @@ def test_a_backup_of_what_may_only_be_read_goes_where_one_may_write(
     assert os.listdir(place) == ["ledger.db"]
 
 
+def test_a_ruleset_of_ones_own_decides_where_nothing_can_be_kept(sealed: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('id = "own/1"\nextends = "collection-profile/0.1.0"')
+    before = sealed.read_bytes()
+    done = obeying("-l", sealed, "show", "@latest", "--ruleset", own)
+    assert (done.status, done.err) == (0, "")
+    assert "under own/1" in done.out
+    assert sealed.read_bytes() == before
+
+
 def test_doctor_tells_what_may_only_be_read_from_what_may_not(sealed: Path) -> None:
     done = obeying("-l", sealed, "doctor", "-o", "json")
     states = {row["check"]: (row["state"], row["found"]) for row in json.loads(done.out)}

@@ -1,11 +1,14 @@
 """``rules``: which rulesets there are, and what is in one."""
 
 import csv
+import json
 
 from ledger.dialects import DIALECTS
+from ledger.dialects.collection_profile.rulesets import RULESETS
 from tests.cli.running import call
 
 ID = "collection-profile/0.1.0"
+REFERENCE = ID + "+reference"
 
 
 def test_every_ruleset_is_listed_and_one_a_dialect_is_the_default() -> None:
@@ -58,3 +61,43 @@ def test_an_unknown_ruleset_says_which_there_are() -> None:
     done = call("rules", "show", "nothing")
     assert (done.status, done.out) == (4, "")
     assert ID in done.err
+
+
+def test_two_rulesets_differ_in_switches_and_in_rules() -> None:
+    done = call("rules", "diff", ID, REFERENCE, "-o", "json")
+    told = done.json
+    assert (told["a"]["id"], told["b"]["id"], done.err) == (ID, REFERENCE, "")
+    switches = {one["switch"]: (one["a"], one["b"]) for one in told["switches"]}
+    assert switches["key_equality"] == ("typed", "text")
+    rules = {(one["asked_of"], one["rule"]): (one["a"], one["b"]) for one in told["rules"]}
+    assert rules["RECORD", "within_resources"] == (1, None)
+    assert rules["RECORD", "within_resources_by_field"] == (None, 1)
+    page = call("rules", "diff", ID, REFERENCE).out
+    for one in (*told["switches"], *told["rules"]):
+        assert one["says"] in page
+        assert one["clause"] in page
+    assert "RECORD within_resources asked not asked scope/2" in " ".join(page.split())
+
+
+def test_a_row_a_difference_in_csv_and_in_json_lines() -> None:
+    told = call("rules", "diff", ID, REFERENCE, "-o", "json").json
+    lines = [json.loads(line) for line in call("rules", "diff", ID, REFERENCE, "-o", "jsonl").lines]
+    table = list(csv.DictReader(call("rules", "diff", ID, REFERENCE, "-o", "csv").lines))
+    total = len(told["switches"]) + len(told["rules"])
+    assert (len(lines), len(table)) == (total, total)
+    assert all(list(row) == list(lines[0]) for row in lines)
+    assert [row["switch"] for row in table if row["switch"]] == [one["switch"] for one in told["switches"]]
+    assert [row["rule"] for row in lines if row["rule"]] == [one["rule"] for one in told["rules"]]
+
+
+def test_a_ruleset_does_not_differ_from_itself() -> None:
+    done = call("rules", "diff", ID, ID, "--exit-code")
+    assert (done.status, len(done.lines)) == (0, 2)
+    assert "they decide alike: the same switches, and the same rules in the same order" in done.err
+    assert call("rules", "diff", ID, REFERENCE).status == 0
+    assert call("rules", "diff", ID, REFERENCE, "--exit-code").status == 1
+
+
+def test_what_a_rule_says_holds_no_markup_of_the_sources() -> None:
+    for ruleset in RULESETS:
+        assert "``" not in call("rules", "show", ruleset).out

@@ -13,7 +13,7 @@ from ledger.dialects.collection_profile.ruleset import derive
 from ledger.dialects.collection_profile.rulesets import LATER, RULESETS, TEXT
 from ledger.dialects.collection_profile.switches import SWITCHES
 from ledger.errors import NotFoundError, RulesetError, UsageError
-from ledger.replay.own_rulesets import TEXT_LIMIT, document_id, from_document, read_ruleset
+from ledger.replay.own_rulesets import TEXT_LIMIT, from_document, read_ruleset, stored_rulesets
 from ledger.replay.rulesets import ID_LIMIT, Known, changed_rules, named, shipped
 
 SHIPPED = shipped(DIALECTS.values())
@@ -126,8 +126,15 @@ def test_what_is_no_ruleset_is_told_where_and_what_was_expected(text: str, expec
         ("own\\u202e", "printable characters without space around it, found 'own"),
         ("own\\n", "printable characters without space around it, found 'own"),
         ("x" * (ID_LIMIT + 1), "found one of 101 characters; choose one such as acme/2026-12"),
-        ("sha256:00000000", "expected an id that is not read as a digest or a file, found 'sha256:00000000'"),
-        ("own.toml", "expected an id that is not read as a digest or a file, found 'own.toml'"),
+        (
+            "sha256:00000000",
+            "a digest, a file or a word of ours, found 'sha256:00000000'",
+        ),
+        ("recorded", "a word of ours, found 'recorded'"),
+        (
+            "own.toml",
+            "a digest, a file or a word of ours, found 'own.toml'",
+        ),
         ("collection-profile/0.1.0", "which is that of a ruleset of this version; choose another"),
         ("acme/1", "found 'acme/1', which is that of a ruleset of the package acme-rules; choose another"),
     ],
@@ -159,7 +166,6 @@ def test_a_ruleset_comes_back_from_its_document(base: str, switches: dict[str, s
     again = from_document(own.document, KNOWN)
     assert (again.id, again.digest, again.document) == (own.id, own.digest, own.document)
     assert changed_rules(own, again).are_none
-    assert document_id(own.document) == "own/1"
 
 
 def test_a_document_of_rules_that_are_not_here_is_told_to_be() -> None:
@@ -193,7 +199,20 @@ NO_DOCUMENTS = [b"", b"\xff", b"{}", b"[]", b'{"id":1,"switches":{},"rules":[]}'
 def test_a_document_that_is_none_is_refused(body: bytes) -> None:
     with pytest.raises(NotFoundError, match="expected the document of a ruleset, found something else"):
         from_document(body, KNOWN)
-    assert document_id(body) == ""
+    assert stored_rulesets([("sha256:00", body)], KNOWN)[1][0].id == ""
+
+
+def test_what_a_ledger_keeps_is_rebuilt_or_told_to_be_unknown() -> None:
+    own = derive(TEXT, id="own/1", summary="", switches={"key_equality": "text"})
+    foreign = replace(TEXT, id="other/1", end_rules=())
+    rows = [(one.digest, one.document) for one in (TEXT, PACKAGED, own, foreign)]
+    stored, unknown = stored_rulesets(rows, KNOWN)
+    assert [(one.ruleset.digest, one.origin) for one in stored] == [(own.digest, "stored")]
+    assert [(one.id, one.digest) for one in unknown] == [("other/1", foreign.digest)]
+    for name in (foreign.id, foreign.digest, foreign.digest[:15]):
+        with pytest.raises(NotFoundError, match="a package that is not installed; install that"):
+            named([*KNOWN, *stored], name, unknown)
+    assert named([*KNOWN, *stored], "own/1", unknown) is stored[0]
 
 
 # Names.

@@ -116,7 +116,7 @@ class Ruleset:
         content = {
             "id": self.id,
             "switches": switches_in_digest(self.switches),
-            "rules": [[asked_of, rule.__name__] for asked_of, rule in self._rules()],
+            "rules": [[asked_of, rule.__name__] for asked_of, rule in self.rules()],
         }
         object.__setattr__(self, "document", canonical_json(content))
         object.__setattr__(self, "digest", digest(self.document))
@@ -137,7 +137,7 @@ class Ruleset:
 
     def tell_rules(self) -> Iterator[RuleTold]:
         """Yield every rule, by what it is asked of."""
-        for asked_of, rule in self._rules():
+        for asked_of, rule in self.rules():
             says = (rule.__doc__ or "").strip().partition("\n")[0].replace("``", "`")
             yield RuleTold(asked_of, rule.__name__, rule_clause(rule), says)
 
@@ -153,7 +153,8 @@ class Ruleset:
             if occasional:
                 yield asked_of, occasional
 
-    def _rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+    def rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """Yield every rule itself, beside what it is asked of."""
         yield from (("manifest", rule) for rule in self.manifest_rules)
         yield from (("binding", rule) for rule in self.match_rules)
         yield from (("START", rule) for rule in self.start_rules)
