@@ -19,11 +19,10 @@ from ledger.replay.explain import (
     Explanation,
     entries_cited,
     explain,
-    keys_at_fault,
-    records_naming,
     told_checkpoints,
 )
 from ledger.replay.history import PastRun, Standing, find_standings
+from ledger.replay.records_at_fault import keys_at_fault, records_naming
 from ledger.replay.replay import dialect_named
 
 EARLIER_RUNS = 50

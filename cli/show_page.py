@@ -6,6 +6,7 @@ from itertools import islice
 import msgspec
 
 from cli.page import Page, entries_of, some_of, style_of
+from cli.why_page import WHOSE_WORD
 from ledger.core.decision import Checkpoint, Decision, Terminal
 from ledger.core.wording import Catalogue
 
@@ -73,8 +74,14 @@ def _write_head(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     start = f"START at {subject.start}" if subject.start is not None else "no START"
     page.line(f"entries    {decision.through}, {start}", hang=11)
     page.line(f"terminal   {_terminal(terminal, violated=bool(decision.violations))}", hang=11)
+    if decision.failure is not msgspec.UNSET:
+        failure = decision.failure
+        sentence = f"{failure.cause}: {catalogue.failure(failure.cause)} {WHOSE_WORD[failure.by]}"
+        _labelled(page, "put down", sentence, failure.entries, "failure/cause")
     if decision.recovery is not None:
-        page.line(f"recovery   {decision.recovery.action} (entry {decision.recovery.entry})", hang=11)
+        asked = decision.recovery
+        acted_on = {"holds": ", may be acted on", "not_met": ", is not acted on"}.get(str(asked.gate), "")
+        page.line(f"recovery   {asked.action} (entry {asked.entry}){acted_on}", hang=11)
 
 
 def _terminal(terminal: Terminal, *, violated: bool) -> str:

@@ -7,6 +7,8 @@ are counted.
 
 from collections.abc import Collection, Mapping, Sequence
 
+import msgspec
+
 from cli.page import Page, count_of, cut, entries_of, some_of, style_of, visible
 from ledger.core.instants import write_micros
 from ledger.replay.explain import CheckpointSaid, EntryShown, Explanation, ReasonSaid, Said
@@ -21,6 +23,10 @@ _OUTCOME = {
     None: "the log does not say",
 }
 _BASIS = {"recorded": "its commit is recorded", "rules": "as the rules say; no commit is recorded"}
+WHOSE_WORD = {
+    "runtime": "So the runtime recorded.",
+    "program": "That is the connector's word alone, and unlocks nothing.",
+}
 _ALL = "`runledger show -o json` lists all"
 DIFFERS_SHOWN = 10
 ROWS_SHOWN = 40
@@ -85,8 +91,25 @@ def _write_cause(page: Page, explained: Explanation) -> None:
         page.line("Lines after it stay in the log and change nothing.", "dim", indent=2, hang=2)
     for miss in explained.cause_near_misses:
         _write_near_miss(page, miss, 2)
-    if explained.recovery is not None:
+    _write_failure(page, explained)
+    if explained.recovery is not None and explained.recovery_gate is msgspec.UNSET:
         page.line(f"What the connector asks for: {explained.recovery}", indent=2, hang=2)
+    elif explained.recovery is not None:
+        acted_on = "may be acted on" if explained.recovery_gate == "holds" else "is not acted on"
+        suggested = f"What the connector suggests: {explained.recovery}, which {acted_on} [hint/gate]"
+        page.line(suggested, indent=2, hang=2)
+
+
+def _write_failure(page: Page, explained: Explanation) -> None:
+    """Say what a failed run is put down to, and on whose word."""
+    failure = explained.failure
+    if failure is msgspec.UNSET:
+        return
+    said = f"{failure.sentence} {WHOSE_WORD[failure.by]} {_clause(failure.clause)}"
+    page.line(f"Put down to {failure.code}: {said}", indent=2, hang=2)
+    above = explained.cause.entries if explained.cause is not None else ()
+    if not all(entry in above for entry in failure.entries):
+        _write_entries(page, failure.entries, failure.entries_total, 4)
 
 
 def _write_overview(page: Page, explained: Explanation) -> None:

@@ -177,6 +177,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "entry": "The message that asks for it.",
         "from": "Whether a hint asks for it, or only the flag of DONE's error.",
     },
+    "Failure": {"cause": "What it is put down to."},
     "Totals": {
         "violations": "Violations and refusals.",
         "skips": "SKIP_RESULTs.",

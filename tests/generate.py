@@ -85,6 +85,7 @@ def codes_page() -> str:
         "Near misses": CATALOGUE.near_misses,
         "Discrepancies": CATALOGUE.discrepancies,
         "Unknowns": CATALOGUE.unknowns,
+        "What failures are put down to": CATALOGUE.failures,
     }
     for title, sentences in groups.items():
         lines += ["", f"## {title}", "", "| code | in words |", "|---|---|"]

@@ -264,12 +264,34 @@ class InteractionShown(_Part, frozen=True):
 
 
 class Recovery(_Part, frozen=True):
-    """What the owner is asked to do; ``source`` says whether a hint asked for it or only a flag."""
+    """What the owner is asked to do; ``source`` says whether a hint asked for it or only a flag.
+
+    Attributes:
+        gate: where a hint is only a suggestion, whether what the runtime recorded lets it be acted on;
+            left out where a hint is authoritative.
+    """
 
     action: str
     retryable: bool | None
     entry: int
     source: Literal["recovery_hint", "retryable"] = msgspec.field(name="from")
+    gate: Literal["holds", "not_met"] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Failure(_Part, frozen=True):
+    """What a failed run is put down to.
+
+    Attributes:
+        by: whose word that is: a record of the runtime, or the connector's own account, on which nothing is
+            done.
+        basis: the ids of the OBSERVATIONs that it rests on.
+        entries: the first hundred entries that it rests on.
+    """
+
+    cause: Literal["auth_rejected", "expectation_mismatch", "unknown"]
+    by: Literal["runtime", "program"]
+    basis: tuple[str, ...]
+    entries: tuple[int, ...]
 
 
 class Totals(_Part, frozen=True):
@@ -282,7 +304,12 @@ class Totals(_Part, frozen=True):
 
 
 class Decision(_Part, frozen=True, kw_only=True):
-    """What a run's log means under one ruleset."""
+    """What a run's log means under one ruleset.
+
+    Attributes:
+        failure: what a failed run is put down to; left out where the run did not fail, or the ruleset puts
+            no failure down to anything.
+    """
 
     schema: Literal["run-decision/1"] = "run-decision/1"
     run_id: str
@@ -293,6 +320,7 @@ class Decision(_Part, frozen=True, kw_only=True):
     subject: Subject
     status: Status
     cause: Cause | None
+    failure: Failure | msgspec.UnsetType = msgspec.UNSET
     certified: bool
     terminal: Terminal
     checkpoints: tuple[Checkpoint, ...]

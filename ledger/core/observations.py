@@ -161,6 +161,12 @@ class InteractionTimedOut(_Observation, frozen=True, tag="INTERACTION_TIMED_OUT"
     request_id: str
 
 
+class SubmissionRejected(_Observation, frozen=True, tag="SUBMISSION_REJECTED"):
+    """The provider rejected what the owner had submitted to an INTERACTION."""
+
+    request_id: str
+
+
 class EntriesErased(_Observation, frozen=True, tag="ENTRIES_ERASED"):
     """Bodies of earlier entries were erased."""
 
@@ -196,6 +202,7 @@ Observation: TypeAlias = (
     | CheckpointCommitted
     | CheckpointCommitFailed
     | InteractionTimedOut
+    | SubmissionRejected
     | EntriesErased
     | Note
     | RunClosed

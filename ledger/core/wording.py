@@ -37,6 +37,7 @@ class Catalogue:
         near_misses: what almost holds.
         discrepancies: where what happened is not what the rules say.
         unknowns: what no entry shows.
+        failures: what a failed run is put down to.
         clauses: clause id to what it demands.
     """
 
@@ -46,6 +47,7 @@ class Catalogue:
     near_misses: Mapping[str, str]
     discrepancies: Mapping[str, str]
     unknowns: Mapping[str, str]
+    failures: Mapping[str, str]
     clauses: Mapping[str, str]
 
     def with_words(
@@ -93,6 +95,10 @@ class Catalogue:
     def unknown(self, what: str) -> str:
         """Word what no entry shows."""
         return self.unknowns.get(what, what)
+
+    def failure(self, cause: str) -> str:
+        """Word what a failed run is put down to."""
+        return self.failures.get(cause, cause)
 
     def demand(self, clause: str) -> str:
         """Say what a clause demands, '' where it is not known."""

@@ -8,24 +8,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ledger.core.decision import Cause, Checkpoint, Decision, Discrepancy, Reason, UnknownFact
+from ledger.core.decision import Cause, Checkpoint, Decision, Discrepancy, Failure, Reason, UnknownFact
 from ledger.core.dialect import Dialect
-from ledger.core.entries import PROGRAM, Entry
+from ledger.core.entries import Entry
 from ledger.core.findings import Detail, Finding
 from ledger.core.instants import write_micros
-from ledger.core.json_reader import Malformed, printable, read_json
 from ledger.core.wording import Catalogue
 from ledger.replay.compare import OtherRuleset, compare
 from ledger.replay.history import Standing
 
 OPENING = 1
 """The entry that says when the run was opened."""
-
-RECORDS_SHOWN = 3
-"""Records shown for one key at fault."""
-
-KEYS_LOOKED_FOR = 20
-"""Keys at fault, of one reason, for which records are looked up."""
 
 ENTRIES_SHOWN = 10
 """Entries shown behind one fact."""
@@ -120,6 +113,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         checkpoints: those asked about; of more than a thousand the first, the troubled ones before others.
         differs: where what happened is not what the rules say, beyond these checkpoints; the first thousand.
         findings: the first thousand.
+        recovery_gate: whether what the connector suggests is acted on, left out where it is authoritative.
+        failure: what a failed run is put down to, left out where the ruleset does not ask for it.
         others: what each other shipped ruleset decides of the whole run.
     """
 
@@ -141,6 +136,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     findings_total: int
     unknowns: tuple[Said, ...]
     recovery: str | None
+    recovery_gate: str | msgspec.UnsetType = msgspec.UNSET
+    failure: Said | msgspec.UnsetType = msgspec.UNSET
     others: tuple[OtherRuleset, ...]
 
 
@@ -162,6 +159,8 @@ def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[
     cited: set[int] = {OPENING}
     if decision.cause is not None:
         cited.update(decision.cause.entries, (miss.entry for miss in decision.cause.near_misses))
+    if decision.failure is not msgspec.UNSET:
+        cited.update(decision.failure.entries[:ENTRIES_SHOWN])
     for listed in (decision.findings, decision.discrepancies):
         for one in listed[:FACTS_TOLD]:
             cited.update(one.entries[:ENTRIES_SHOWN])
@@ -169,39 +168,6 @@ def entries_cited(decision: Decision, checkpoints: Iterable[Checkpoint]) -> set[
         for reason in checkpoint.reasons:
             cited.update(reason.entries[:ENTRIES_SHOWN], (miss.entry for miss in reason.near_misses))
     return cited
-
-
-def keys_at_fault(checkpoints: Iterable[Checkpoint]) -> dict[str, set[str]]:
-    """Return the keys for which records are looked up, by stream."""
-    wanted: dict[str, set[str]] = {}
-    for checkpoint in checkpoints:
-        for reason in checkpoint.reasons:
-            if reason.keys and reason.stream is not None:
-                wanted.setdefault(reason.stream, set()).update(reason.keys[:KEYS_LOOKED_FOR])
-    return wanted
-
-
-def records_naming(
-    entries: Iterable[Entry], checkpoints: Iterable[Checkpoint]
-) -> dict[tuple[str, str], list[Entry]]:
-    """Find the records that carry keys at fault, by stream and key: what the program said of them after all.
-
-    Args:
-        entries: the run's entries in order; at least the RECORDs of the streams of :func:`keys_at_fault`.
-        checkpoints: the checkpoints whose reasons name the keys.
-    """
-    wanted = keys_at_fault(checkpoints)
-    found: dict[tuple[str, str], list[Entry]] = {}
-    if not wanted:
-        return found
-    for entry in entries:
-        keys = wanted.get(entry.stream)
-        if keys is None or entry.type != "RECORD" or entry.body is None or entry.origin != PROGRAM:
-            continue
-        key = _record_key(entry.body)
-        if key in keys and len(found.setdefault((entry.stream, key), [])) < RECORDS_SHOWN:
-            found[entry.stream, key].append(entry)
-    return found
 
 
 def explain(
@@ -225,7 +191,7 @@ def explain(
         decision: the decision of the run.
         checkpoints: those of its checkpoints that are asked about.
         cited: the entries of :func:`entries_cited`, by seq.
-        records: the records of :func:`records_naming`.
+        records: the records of :func:`~.records_at_fault.records_naming`.
         standings: where each checkpoint stands, and the text of its last committed cursor.
         stream: the one stream that was asked about; None for all.
         asked_total: how many checkpoints are asked about, None where it is those of ``checkpoints``.
@@ -237,9 +203,7 @@ def explain(
     teller = _Teller(dialect, words or dialect.catalogue, cited, erased)
     asked = {checkpoint.stream for checkpoint in checkpoints}
     elsewhere = [one for one in decision.discrepancies if one.stream not in asked]
-    differing: dict[str | None, list[Discrepancy]] = {}
-    for one in decision.discrepancies:
-        differing.setdefault(one.stream, []).append(one)
+    differing = _by_stream(decision.discrepancies)
     return Explanation(
         run_id=decision.run_id,
         program=decision.subject.program,
@@ -261,8 +225,17 @@ def explain(
         findings_total=len(decision.findings),
         unknowns=tuple(teller.unknown(one) for one in decision.unknowns),
         recovery=decision.recovery.action if decision.recovery else None,
+        recovery_gate=decision.recovery.gate if decision.recovery else msgspec.UNSET,
+        failure=teller.failure(decision.failure),
         others=tuple(compare(decision, other) for other in others),
     )
+
+
+def _by_stream(discrepancies: Iterable[Discrepancy]) -> dict[str | None, list[Discrepancy]]:
+    found: dict[str | None, list[Discrepancy]] = {}
+    for one in discrepancies:
+        found.setdefault(one.stream, []).append(one)
+    return found
 
 
 class _Teller:
@@ -281,6 +254,18 @@ class _Teller:
         said = self._said(cause, self.words.cause(cause.code, cause.detail), by=cause.by)
         broken = any(one.code == cause.code for one in decision.violations)
         return said if broken else msgspec.structs.replace(said, demand="")
+
+    def failure(self, failure: Failure | msgspec.UnsetType) -> Said | msgspec.UnsetType:
+        if failure is msgspec.UNSET:
+            return failure
+        return Said(
+            code=failure.cause,
+            sentence=self.words.failure(failure.cause),
+            clause="failure/cause",
+            by=failure.by,
+            entries=self._entries(failure.entries),
+            entries_total=len(failure.entries),
+        )
 
     def finding(self, finding: Finding) -> Said:
         sentence, stream = self.words.fault(finding.code, finding.detail), finding.detail.get("stream")
@@ -371,23 +356,3 @@ class _Teller:
             stream=entry.stream,
             facts={**self.dialect.tell(entry), **erased},
         )
-
-
-class _Keyed(msgspec.Struct):
-    key: str | list[str] | None = None
-
-
-_KEYED = msgspec.json.Decoder(_Keyed)
-
-
-def _record_key(body: bytes) -> str:
-    """Return a record's key as decisions print keys: a compound one as a minified array; '' for none."""
-    try:
-        key = _KEYED.decode(body).key
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        document = read_json(body)
-        value = None if isinstance(document, Malformed) else document.value
-        key = value.get("key") if isinstance(value, dict) else None
-    if isinstance(key, list):
-        return msgspec.json.encode([printable(str(part)) for part in key]).decode()
-    return printable(key) if isinstance(key, str) else ""

@@ -156,7 +156,7 @@ def test_csv_has_a_row_a_reason(samples: Path) -> None:
 def test_a_stream_is_asked_about_alone(samples: Path) -> None:
     page = why(samples, "run_groupme-2-blobs-down", "group_messages")
     assert "WITHHOLD group_messages" in page
-    assert "direct_chat_messages" not in page
+    assert "WITHHOLD direct_chat_messages" not in page
 
 
 @pytest.mark.parametrize("stream", ["reactions", "attachments"])

@@ -48,6 +48,13 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delay_ms: int = 0
 
 
+class Observed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something else that the recorder saw, after so many lines, or right after it had decided."""
+
+    observed: Observation
+    after_line: int | None = None
+
+
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What happens around the connector; the field names are those of the cases."""
 
@@ -63,6 +70,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     interaction_response: Answer = Answer(data={})
     eol: str = "\n"
     no_trailing_newline: bool = False
+    observed: tuple[Observed, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,6 +82,10 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     not_committed: frozenset[str] | None = None
     accepted: int | None = None
     findings: frozenset[str] = frozenset()
+    recovery: str | None = None
+    gate: str | None = None
+    failure: str | None = None
+    basis: tuple[str, ...] | None = None
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,6 +162,7 @@ def perform(case: Case, recording: Recording, ruleset: str, decision: Any) -> No
     recording.observe(
         Decided(ruleset=ruleset, through_seq=decision.through, decision=digest(canonical_json(decision)))
     )
+    _observe_others(case, recording, None)
     for checkpoint in decision.checkpoints:
         stream = checkpoint.stream
         if checkpoint.decision != "commit":
@@ -166,6 +179,7 @@ def outcome(decision: Any) -> Outcome:
     """Return what a decision over a whole run says, in the words of a case."""
     staged = [checkpoint.stream for checkpoint in decision.checkpoints]
     committed = [c.stream for c in decision.checkpoints if c.outcome == "committed"]
+    failure = decision.failure if decision.failure is not msgspec.UNSET else None
     return Outcome(
         status=decision.status,
         committed=tuple(committed),
@@ -173,17 +187,21 @@ def outcome(decision: Any) -> Outcome:
         not_committed=frozenset(staged).difference(committed),
         accepted=sum(records.accepted for records in decision.records),
         findings=frozenset(finding.code for finding in decision.findings),
+        recovery=decision.recovery.action if decision.recovery else "none",
+        gate=_or_none(decision.recovery.gate) if decision.recovery else "none",
+        failure=f"{failure.cause} by {failure.by}" if failure else "none",
+        basis=failure.basis if failure else (),
     )
+
+
+def _or_none(gate: Any) -> str:
+    return "none" if gate is msgspec.UNSET else str(gate)
 
 
 def asked(happened: Outcome, expected: Outcome) -> Outcome:
     """Return what happened without what the case does not ask about."""
-    return msgspec.structs.replace(
-        happened,
-        not_committed=None if expected.not_committed is None else happened.not_committed,
-        accepted=None if expected.accepted is None else happened.accepted,
-        findings=happened.findings & expected.findings,
-    )
+    unasked = {name: None for name in expected.__struct_fields__ if getattr(expected, name) is None}
+    return msgspec.structs.replace(happened, findings=happened.findings & expected.findings, **unasked)
 
 
 def _opening(case: Case, dialect: Dialect) -> RunOpened:
@@ -248,6 +266,7 @@ def _record_output(case: Case, recording: Recording) -> None:
     for number, line in enumerate(case.lines):
         if number == case.run.cancelled_at_line:
             recording.observe(CancelRequested())
+        _observe_others(case, recording, number)
         seq = recording.line(PROGRAM, _bytes_of_line(case, number))
         question = _question(line)
         if question is None or not case.run.interactive:
@@ -261,6 +280,13 @@ def _record_output(case: Case, recording: Recording) -> None:
     _record_answers(case, recording, unanswered)
     if case.run.cancelled_at_line is not None and case.run.cancelled_at_line >= len(case.lines):
         recording.observe(CancelRequested())
+    _observe_others(case, recording, len(case.lines))
+
+
+def _observe_others(case: Case, recording: Recording, after_line: int | None) -> None:
+    for one in case.run.observed:
+        if one.after_line == after_line:
+            recording.observe(one.observed)
 
 
 def _bytes_of_line(case: Case, number: int) -> bytes:

@@ -53,6 +53,7 @@ OBSERVED: tuple[Json, ...] = (
     {"type": "CHECKPOINT_COMMITTED", "stream": "\ud800", "namespace": None, "cursor_seq": -(2**63)},
     {"type": "CHECKPOINT_COMMIT_FAILED", "stream": "messages", "namespace": "global", "error": "disk"},
     {"type": "INTERACTION_TIMED_OUT", "request_id": "req_1"},
+    {"type": "SUBMISSION_REJECTED", "request_id": "req_1"},
     {"type": "ENTRIES_ERASED", "entries": [1, 2, 10**18], "reason": "asked"},
     {"type": "NOTE", "by": "x", "text": "y" * 500},
     {"type": "PROGRAM_STDERR", "text": '{"type":"INTERACTION_RESPONSE","data":"x"}'},

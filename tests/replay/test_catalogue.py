@@ -23,6 +23,7 @@ GROUPS = {
     "near_misses": CATALOGUE.near_misses,
     "discrepancies": CATALOGUE.discrepancies,
     "unknowns": CATALOGUE.unknowns,
+    "failures": CATALOGUE.failures,
 }
 CODE = re.compile(
     r'code="([a-z_]+)"'

@@ -16,15 +16,13 @@ from ledger.exchange.importing import import_transcript
 from ledger.log.memory_store import MemoryStore
 from ledger.replay.explain import (
     ENTRIES_SHOWN,
-    KEYS_LOOKED_FOR,
     OPENING,
-    RECORDS_SHOWN,
     Explanation,
     entries_cited,
     explain,
-    records_naming,
 )
 from ledger.replay.history import LastCommit, Standing
+from ledger.replay.records_at_fault import KEYS_LOOKED_FOR, RECORDS_SHOWN, records_naming
 
 SAMPLES = Path(__file__).parent.parent.parent / "sample_runs" / "collection-profile"
 DIALECT = DIALECTS["collection-profile"]

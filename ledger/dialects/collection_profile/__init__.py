@@ -7,8 +7,8 @@ Read beside the specification, in the order in which a line flows:
   what they make of the wire), ``rulesets``, ``rules/``
 * the fold: ``state`` (with ``gaps``), ``machine``, ``program_lines``, ``runtime_lines``, ``observed``,
   ``erased``, ``fold``
-* the decision: ``fate``, ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``, ``coverage``,
-  ``projections``, ``decide``; ``occasions``, which tells what there was to judge
+* the decision: ``fate`` (with ``failures``), ``weighing`` (with ``accounting``, ``erasure``), ``outcomes``,
+  ``coverage``, ``projections``, ``decide``; ``occasions``, which tells what there was to judge
 * the words: ``clauses``, ``catalogue``
 
 So a withheld checkpoint comes about: ``decode`` reads a DETAIL_COVERAGE, ``machine`` gives it to

@@ -86,9 +86,6 @@ FAULTS: Mapping[str, str] = {
     "evidence_given_twice": "{stream} gave evidence twice.",
     "evidence_disagrees_with_records": "The evidence of {stream} disagrees with the records that were seen.",
     "evidence_disagrees_with_gaps": "The evidence of {stream} claims more gaps than were seen.",
-    "evidence_miscounts_records": "The evidence of {stream} says {emitted} were emitted; {seen} were seen.",
-    "evidence_miscounts_gaps": "The evidence of {stream} says {gapped} are gapped; {seen} were seen to be.",
-    "said_after_evidence": "{stream} sent a {type} after its STREAM_EVIDENCE, which is final.",
     # What the connector says it saw: discarded, and nothing more.
     "fact_too_long": "An OBSERVATION of {length} bytes was discarded: it is too long.",
     "fact_id_invalid": "An OBSERVATION was discarded: it has no id in the form of one.",
@@ -104,6 +101,7 @@ FAULTS: Mapping[str, str] = {
     "basis_without_capability": "DONE's error names a basis, but the manifest does not declare OBSERVATION.",
     "basis_not_accepted": "DONE's error rests on {id}, which is no accepted OBSERVATION of the run.",
     "success_with_error": "DONE says succeeded and carries an error.",
+    "done_says_cancelled": "DONE says cancelled, which is the owner's to say and not the connector's.",
     "records_emitted_wrong": "DONE counts {records_emitted} records, the log {counted}.",
     "exit_disagrees": "DONE says {status}, but the program ended with {exit}.",
     # Findings: worth showing, deciding nothing.
@@ -125,6 +123,7 @@ FAULTS: Mapping[str, str] = {
     "records_rejected": "The store refused records of {stream}.",
     "cancel_too_late": "A cancellation came when the run was already {why}; it changes nothing.",
     "controller_lost_late": "The controller was lost after the decision; that changes nothing.",
+    "submission_rejected_late": "A rejected submission was told after the decision; it changes nothing.",
     "refused_late": "The runtime says that it refused the run, but after the run was decided.",
     "observation_out_of_place": "An observation ({type}) is about an entry that does not come before it.",
     "other_grant_revoked": "A grant that this run does not work under was revoked.",
@@ -220,7 +219,15 @@ UNKNOWNS: Mapping[str, str] = {
 """What no entry shows."""
 
 
+FAILURES: Mapping[str, str] = {
+    "auth_rejected": "The provider rejected what the owner had submitted, as the runtime saw.",
+    "expectation_mismatch": "By its own account the connector did not find what it expected.",
+    "unknown": "Nothing that the connector met is known to be behind it.",
+}
+"""What a failed run is put down to."""
+
 CATALOGUE = Catalogue(
+    failures=FAILURES,
     faults=FAULTS,
     causes=CAUSES,
     reasons=REASONS,

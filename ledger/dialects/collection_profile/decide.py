@@ -4,6 +4,7 @@ from ledger.core import decision as d
 from ledger.core.findings import LIST_LIMIT, Violation, show_name
 from ledger.dialects.collection_profile import projections
 from ledger.dialects.collection_profile.coverage import project_coverage
+from ledger.dialects.collection_profile.failures import put_down_to
 from ledger.dialects.collection_profile.fate import resolve_fate
 from ledger.dialects.collection_profile.outcomes import Became, discrepancies, outcomes, store_failure, sum_up
 from ledger.dialects.collection_profile.ruleset import FOLD_VERSION
@@ -32,6 +33,7 @@ def decide(state: State) -> d.Decision:
         subject=_subject(state),
         status=status,
         cause=cause,
+        failure=put_down_to(state, status, cause),
         certified=fate.certified,
         terminal=projections.project_terminal(state),
         checkpoints=tuple(checkpoints.values()),

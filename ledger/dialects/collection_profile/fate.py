@@ -23,9 +23,10 @@ class Fate:
         certified: whether a stream-scoped failure is certified (done/certification/1..2).
         restart: whether the three conditions of restart abandonment apply.
         uncertain: whether only erased skips could certify the failure.
+        cancelled: whether the owner cancelled the run.
     """
 
-    __slots__ = ("cause", "certified", "restart", "status", "uncertain")
+    __slots__ = ("cancelled", "cause", "certified", "restart", "status", "uncertain")
 
     def __init__(
         self,
@@ -35,12 +36,14 @@ class Fate:
         certified: bool = False,
         restart: bool = False,
         uncertain: bool = False,
+        cancelled: bool = False,
     ) -> None:
         self.status = status
         self.cause = cause
         self.certified = certified
         self.restart = restart
         self.uncertain = uncertain
+        self.cancelled = cancelled
 
 
 def resolve_fate(state: State) -> Fate:
@@ -50,11 +53,7 @@ def resolve_fate(state: State) -> Fate:
     if state.refusals or state.phase is Phase.REFUSED:
         return Fate("refused", _refusal(state))
     if state.cancelled is not None:
-        detail: Detail = {"text": printable(state.cancelled.text)[:200]}
-        clause = "done/cancellation" if state.cancelled.code == "cancel_requested" else "runtime/13"
-        return Fate(
-            "cancelled", _cause(state.cancelled.code, clause, (state.cancelled.entry,), "owner", detail)
-        )
+        return _cancellation(state, state.cancelled)
     unreadable = state.erased.run or state.opened is None or state.manifest is None
     if unreadable and not state.violations:
         return Fate("indeterminate", _unreadable(state))
@@ -66,6 +65,14 @@ def resolve_fate(state: State) -> Fate:
     if state.done is None:
         return _without_done(state)
     return _reported(state) if state.is_over else Fate("running")
+
+
+def _cancellation(state: State, cancelled: Ending) -> Fate:
+    """What a run is that its owner cancelled: so by the text, failed by the later profile."""
+    detail: Detail = {"text": printable(cancelled.text)[:200]}
+    clause = "done/cancellation" if cancelled.code == "cancel_requested" else "runtime/13"
+    cause = _cause(cancelled.code, clause, (cancelled.entry,), "owner", detail)
+    return Fate(state.ruleset.switches.owner_cancellation, cause, cancelled=True)
 
 
 def _is_open(state: State) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 
 from ledger.core import observations as o
 from ledger.core.entries import Entry
-from ledger.core.findings import By, Detail, Fault, show_name
+from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, show_name
 from ledger.dialects.collection_profile.manifest import read_manifest
 from ledger.dialects.collection_profile.program_lines import first_fault
 from ledger.dialects.collection_profile.runtime_lines import refuse
@@ -46,6 +46,8 @@ def observe(state: State, entry: Entry, observation: o.Observation) -> None:
             on_checkpoint(state, entry, observation)
         case o.InteractionTimedOut():
             on_timed_out(state, observation)
+        case o.SubmissionRejected():
+            on_submission_rejected(state, entry)
         case o.LineUnterminated():
             on_unterminated(state, entry, observation)
         case o.LineCut():
@@ -94,6 +96,21 @@ def on_timed_out(state: State, timed_out: o.InteractionTimedOut) -> None:
         pending.message is None or pending.message.request_id == timed_out.request_id
     ):
         pending.timed_out = True
+
+
+def on_submission_rejected(state: State, entry: Entry) -> None:
+    """Keep that the provider rejected what the owner submitted; after the decision that changes nothing.
+
+    Whether the question that it names was ever asked is not looked into: the runtime knows what it saw.
+    """
+    if state.cut is None and state.closed is None:
+        if len(state.submissions_rejected) < LIST_LIMIT:
+            state.submissions_rejected.append(entry.seq)
+        return
+    switches = state.ruleset.switches
+    state.occasions.update(("recovery_hints", "failure_cause"))
+    if switches.recovery_hints == "gated" or switches.failure_cause == "derived":
+        state.note(Fault(code="submission_rejected_late", clause="hint/gate", by="observer"), entry.seq)
 
 
 def on_exited(state: State, entry: Entry, exited: o.ProgramExited) -> None:

@@ -113,6 +113,19 @@ def _connector_facts(state: State) -> bool:
     return _met(state, "OBSERVATION") or _unknown_error_member(state)
 
 
+def _recovery_hints(state: State) -> bool:
+    """Coarse: any error of DONE, and any hint of a skip, be it the newest or not."""
+    with_error = state.done is not None and state.done.error is not None
+    return with_error or not state.occasions.isdisjoint(("unknown_hint_member", "recovery_hints"))
+
+
+def _failure_cause(state: State) -> bool:
+    """Coarse: any run that failed, or succeeded and may have had a write refused."""
+    status = resolve_fate(state).status
+    may_be_refused = bool(state.commits or state.ruleset.store_rules)
+    return status == "failed" or (status == "succeeded" and may_be_refused)
+
+
 def _unknown_hint_member(state: State) -> bool:
     """Coarse: any hint, for other members are not kept; and any message that may hold one and was refused."""
     error = state.done.error if state.done is not None else None
@@ -178,6 +191,9 @@ OCCASIONS: Mapping[str, Callable[[State], bool]] = {
     "commit_order": _commit_order,
     "manifest_declarations": _manifest_declarations,
     "connector_facts": _connector_facts,
+    "owner_cancellation": lambda state: state.cancelled is not None,
+    "recovery_hints": _recovery_hints,
+    "failure_cause": _failure_cause,
     "controller_loss": lambda state: state.controller_lost is not None,
 }
 """Whether there was anything that each switch decides, by the switch's name."""

@@ -5,6 +5,8 @@ That is its end, records, skips, gaps, questions, recovery, findings, and what i
 
 from collections.abc import Iterator
 
+import msgspec
+
 from ledger.core import decision as d
 from ledger.core.findings import LIST_LIMIT, TEXT_LIMIT, Finding, show_name
 from ledger.core.json_reader import printable
@@ -88,18 +90,19 @@ def project_recovery(state: State) -> d.Recovery | None:
 
     A hint of DONE outranks the newest hint of a skip; where neither hints, only DONE's own ``retryable``
     says anything. A DONE that was rejected says nothing. No code, message or reason is ever read for it
-    (hint/4..5).
+    (hint/4..5). Where a switch makes a hint a suggestion, its gate says whether it is acted on, and
+    ``retryable`` alone asks for nothing.
     """
     rejected = any(one.entry == state.done_entry for one in state.violations)
     error = state.done.error if state.done is not None and not rejected else None
     if error is not None and error.recovery_hint is not None:
-        return _recovery(error.recovery_hint, state.done_entry or 0)
+        return _recovery(state, error.recovery_hint, state.done_entry or 0)
     hinted = [skip for skip in state.newest_skips.values() if skip.message.recovery_hint is not None]
     if hinted:
         newest = max(hinted, key=lambda skip: skip.entry)
         assert newest.message.recovery_hint is not None
-        return _recovery(newest.message.recovery_hint, newest.entry)
-    if error is not None and error.retryable:
+        return _recovery(state, newest.message.recovery_hint, newest.entry)
+    if error is not None and error.retryable and state.ruleset.switches.recovery_hints == "authoritative":
         return d.Recovery(
             action="retry_by_runtime", retryable=True, source="retryable", entry=state.done_entry or 0
         )
@@ -157,8 +160,26 @@ def _skip(skip: Skip, newest: bool) -> d.SkipShown:
     )
 
 
-def _recovery(hint: RecoveryHint, entry: int) -> d.Recovery:
-    return d.Recovery(action=hint.action, retryable=hint.retryable, source="recovery_hint", entry=entry)
+def _recovery(state: State, hint: RecoveryHint, entry: int) -> d.Recovery:
+    is_gated = state.ruleset.switches.recovery_hints == "gated"
+    return d.Recovery(
+        action=hint.action,
+        retryable=hint.retryable,
+        source="recovery_hint",
+        entry=entry,
+        gate=("holds" if _gate_holds(state, hint) else "not_met") if is_gated else msgspec.UNSET,
+    )
+
+
+def _gate_holds(state: State, hint: RecoveryHint) -> bool:
+    """Tell whether what the runtime recorded lets a hint be acted on (hint/gate).
+
+    Reading: any rejected submission of the run bears out a wish for new credentials, whichever question it
+    answered, and whatever was accepted later.
+    """
+    if hint.action == "refresh_credentials":
+        return bool(state.submissions_rejected)
+    return hint.action in ("not_retriable", "unknown")
 
 
 def _bounded(count: int) -> int | str:

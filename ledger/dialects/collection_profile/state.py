@@ -150,7 +150,6 @@ class Erased:
     Attributes:
         entries: all of them.
         reports: the DETAIL_COVERAGEs by stream; likewise ``gaps``, ``skips`` and ``evidence``.
-        records: the RECORDs by stream; likewise ``rejections``, which say that the store refused some.
         run: those that leave open what the run is, or how it ended.
         since: the entry from which on it is open where the run stands, so that what seems to have ended it
             after that may have been nothing of the kind.
@@ -170,8 +169,6 @@ class Erased:
         "exit",
         "facts",
         "gaps",
-        "records",
-        "rejections",
         "reports",
         "run",
         "since",
@@ -189,8 +186,6 @@ class Erased:
         self.cuts = False
         self.exit: int | None = None
         self.durable = False
-        self.records: dict[str, list[int]] = {}
-        self.rejections: dict[str, list[int]] = {}
         self.facts: list[int] = []
         self.doubtful_facts: set[str] = set()
 
@@ -254,6 +249,7 @@ class State:
         self.refused: Ending | None = None
         self.cancelled: Ending | None = None
         self.controller_lost: Ending | None = None
+        self.submissions_rejected: list[int] = []
         self.exit: ProgramExited | None = None
         self.exit_entry: int | None = None
         self.closed: int | None = None

@@ -38,12 +38,11 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
         _about("session/unknown", "What a message of an unknown type does."),
     ] = "violate"
     evidence_closure: Annotated[
-        Literal["off", "on", "equal"],
+        Literal["off", "on"],
         _about(
             "evidence/closure",
-            "Whether STREAM_EVIDENCE must agree with what was counted, or equal it.",
+            "Whether STREAM_EVIDENCE must agree with what was counted.",
             on="evidence_agrees_with_counts",
-            equal="evidence_equals_counts",
         ),
     ] = "off"
     stream_evidence: Annotated[
@@ -113,6 +112,18 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
             weigh="nothing_is_owed",
         ),
     ] = "weigh"
+    owner_cancellation: Annotated[
+        Literal["cancelled", "failed"],
+        _about("done/cancellation", "What a run is that its owner cancelled."),
+    ] = "cancelled"
+    recovery_hints: Annotated[
+        Literal["authoritative", "gated"],
+        _about("hint/gate", "Whether a recovery hint is acted on for itself, or with what was recorded."),
+    ] = "authoritative"
+    failure_cause: Annotated[
+        Literal["not_derived", "derived"],
+        _about("failure/cause", "Whether a failure is put down to what was recorded of it."),
+    ] = "not_derived"
     manifest_declarations: Annotated[
         Literal["optional", "required"],
         _about(

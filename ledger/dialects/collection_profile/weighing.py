@@ -125,9 +125,10 @@ def _blanket_reason(state: State, fate: Fate) -> Reason | None:
         return _run_reason("run_abandoned", "restart/1", entries)
     if fate.status == "refused":
         return _run_reason("run_refused", cause.clause if cause is not None else "log/refusal", entries)
+    if fate.cancelled:
+        return _run_reason("run_cancelled", "done/cancellation", entries)
     if fate.status == "cancelled":
-        by_owner = cause is not None and cause.by == "owner"
-        return _run_reason("run_cancelled", "done/cancellation" if by_owner else "runtime/6", entries)
+        return _run_reason("run_cancelled", "runtime/6", entries)
     if state.violations:
         return _run_reason("run_violated", "runtime/6", (state.violations[0].entry,))
     if fate.uncertain:

@@ -13,6 +13,14 @@ STREAM_FAILURE = "stream_collection_failed"
 """The error code, and the skip reason, that together certify a failure of some streams."""
 
 
+@rule("done/outcome")
+def outcome_is_success_or_failure(state: State, message: Done) -> Fault | None:
+    """A DONE says that the run succeeded or failed, and never that it was cancelled."""
+    if message.status != "cancelled":
+        return None
+    return Fault(code="done_says_cancelled", clause="done/outcome")
+
+
 @rule("done/error")
 def success_has_no_error(state: State, message: Done) -> Fault | None:
     """A run that says it succeeded reports no error."""

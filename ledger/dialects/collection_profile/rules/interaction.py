@@ -81,6 +81,8 @@ def every_question_is_answered(state: State, status: Status) -> Iterator[Tally]:
     Reading: not asked where the connector broke the protocol meanwhile, or the owner cancelled.
     """
     asked = state.pending
-    if asked is not None and not state.violations and status not in ("running", "refused", "cancelled"):
+    is_cancelled = status == "cancelled" or (status == "failed" and state.cancelled is not None)
+    is_due = status not in ("running", "refused") and not is_cancelled
+    if asked is not None and not state.violations and is_due:
         fault = Fault(code="interaction_unanswered", clause="runtime/4", by="runtime")
         yield Tally(fault, asked.entry)
