@@ -23,6 +23,7 @@ settings.register_profile("ledger", deadline=None, max_examples=HUNT or 150, der
 settings.load_profile("ledger")
 
 NAMES = ["a", "b", "p", "10", "c", "7"]
+BINDINGS = ["network", "browser", "example.test/scanner", "interactive"]
 KEYS: list[Any] = ["k", "j", "1", 1, 1.0, 2]
 
 
@@ -109,10 +110,17 @@ def manifests(draw: st.DrawFn) -> Message:
         more: Message = {"consent_time_field": "at", "primary_key": ["id"]} if once_in(draw, 3) else {}
         if once_in(draw, 6):
             more["selection"] = {"resource_field": "id"}
+        if once_in(draw, 8):
+            more["semantics"] = "append_only"
         declared[name] = {**members, **more}
     order: list[str] = draw(st.permutations(list(declared)))
     manifest = r.streams(**{name: declared[name] for name in order})
-    return manifest if once_in(draw, 3) else r.fully_declared(manifest)
+    if once_in(draw, 3):
+        return manifest
+    whole = r.fully_declared(manifest)
+    if once_in(draw, 6):
+        whole["runtime_requirements"] = {"bindings": {draw(st.sampled_from(BINDINGS)): {"required": False}}}
+    return whole
 
 
 @st.composite
@@ -138,7 +146,8 @@ def starts(draw: st.DrawFn, manifest: Message) -> Message:
     scope = draw(st.lists(st.sampled_from(names), min_size=len(names) // 2, unique=True)) or names
     asked: list[Message] = [{"name": name, **draw(narrow)} for name in scope]
     message: Message = {"type": "START", "run_id": "run_1", "collection_mode": "incremental"}
-    return {**message, "scope": {"streams": asked}, "state": None, "bindings": {}}
+    now: Message = {"now": "2026-01-02T00:00:00Z"} if once_in(draw, 4) else {}
+    return {**message, "scope": {"streams": asked}, "state": None, "bindings": {}, **now}
 
 
 def answers(damage: bool) -> st.SearchStrategy[Sent]:
@@ -209,6 +218,10 @@ OTHERS: list[Message] = [
     {"type": "BLOB"},
     {},
     r.record("zzz"),
+    r.record("a", emitted_at="noon"),
+    r.record("a", data={"id": "j"}),
+    r.record("a", ["k", "j"]),
+    r.interaction(kind="manual_action"),
     r.state("zzz"),
     r.gap("zzz"),
     r.progress(" "),
