@@ -141,6 +141,8 @@ def named(known: Sequence[Known], name: str, unknown: Iterable[Unknown] = ()) ->
     for one in unknown if not found else ():
         if name == one.id or (is_digest and one.digest.startswith(name)):
             raise NotFoundError(one.why)
+    if not found and name.startswith(_DIGEST_SIGN) and not is_digest:
+        raise NotFoundError(f"expected {_DIGEST_SIGN} and 8 to 64 hex digits of a digest, found {name!r}")
     if not found:
         raise NotFoundError(
             f"there is no ruleset {name!r}; {suggest(name, (one.ruleset.id for one in known))}"

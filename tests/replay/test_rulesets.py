@@ -18,7 +18,7 @@ def test_a_ruleset_is_named_by_its_id_or_by_eight_digits_of_its_digest() -> None
         digits = len("sha256:") + 8
         for name in (one.ruleset.id, one.ruleset.digest, one.ruleset.digest[:digits]):
             assert named(KNOWN, name) is one
-        with pytest.raises(NotFoundError, match="there is no ruleset"):
+        with pytest.raises(NotFoundError, match="expected sha256: and 8 to 64 hex digits of a digest, found"):
             named(KNOWN, one.ruleset.digest[: digits - 1])
 
 
