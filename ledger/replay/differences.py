@@ -16,6 +16,9 @@ ENTRIES_TOLD = 10
 KEYS_TOLD = 10
 """Entries, and keys at fault, that a difference holds, beside their total."""
 
+_UNCOMMITTED = frozenset(("withhold", None))
+"""A checkpoint that is withheld on one side and not staged on the other is committed on neither."""
+
 Kind: TypeAlias = Literal["checkpoint", "run", "order", "indeterminate"]
 
 
@@ -92,7 +95,7 @@ def _checkpoints(before: _Side, after: _Side) -> Iterator[Difference]:
     for stream in dict.fromkeys((*ours, *theirs)):
         was, becomes = ours.get(stream), theirs.get(stream)
         verdicts = was.decision if was else None, becomes.decision if becomes else None
-        if verdicts[0] == verdicts[1]:
+        if verdicts[0] == verdicts[1] or _UNCOMMITTED.issuperset(verdicts):
             continue
         accepted = accepted or _accepted(before.decision, after.decision)
         covered = {one for side in (was, becomes) if side for one in (stream, *side.covers)}

@@ -118,4 +118,7 @@ def test_a_ruleset_may_ask_more_of_a_manifest(tmp_path: Path) -> None:
     assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (1, ["strategy_unknown"])
     assert check(tmp_path, manifest, "--ruleset", "nothing").status == 4
     done = check(tmp_path, fully_declared(manifest), "--ruleset", "collection-profile/0.2.0", "-o", "json")
-    assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (1, ["strategy_unknown"])
+    assert (done.status, [fault["code"] for fault in done.json["faults"]]) == (
+        1,
+        ["strategy_unknown", "binding_unknown"],
+    )

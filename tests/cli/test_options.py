@@ -14,7 +14,7 @@ import typer
 
 from cli.main import app
 from tests.cli.running import COMMAND, at_terminal, call, environment, run
-from tests.cli.transcripts import ROOT, sample
+from tests.cli.transcripts import ROOT, TRANSCRIPTS, sample
 
 README = (ROOT / "README.md").read_text()
 
@@ -132,7 +132,7 @@ def test_options_before_and_after_the_verb_agree_and_after_wins(
 ) -> None:
     done = call(*(word.format(ledger=samples) for word in words))
     assert done.status == 0, done.err
-    assert len(done.json) == 17
+    assert len(done.json) == len(TRANSCRIPTS)
 
 
 def test_options_stand_before_each_word_of_a_command() -> None:

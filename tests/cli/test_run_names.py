@@ -6,7 +6,7 @@ import pytest
 
 from ledger.log.sqlite_store import SqliteStore
 from tests.cli.running import call, run
-from tests.cli.transcripts import write
+from tests.cli.transcripts import TRANSCRIPTS, write
 
 
 def named(ledger: Path, name: str) -> str:
@@ -41,7 +41,7 @@ def test_a_run_is_named(samples: Path, name: str, run_id: str) -> None:
         ("run_chatter_041", "run_chatter_0412, run_chatter_0413"),
         ("run_chatter_0421", "did you mean run_chatter_041"),
         ("quite different", "runledger runs"),
-        ("@18", "17"),
+        (f"@{len(TRANSCRIPTS) + 1}", f"{len(TRANSCRIPTS)}"),
         ("@latest:nobody", "chatter"),
         ("@latest:chater", "chatter"),
         ("@oldest", "@oldest"),

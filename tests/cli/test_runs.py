@@ -9,7 +9,7 @@ from cli.times import read_time
 from ledger.errors import UsageError
 from ledger.log.sqlite_store import SqliteStore
 from tests.cli.running import call
-from tests.cli.transcripts import state, whole, write
+from tests.cli.transcripts import TRANSCRIPTS, state, whole, write
 
 
 def ids(ledger: Path, *words: str) -> list[str]:
@@ -20,7 +20,7 @@ def ids(ledger: Path, *words: str) -> list[str]:
 
 def test_the_newest_comes_first(samples: Path) -> None:
     opened = [row["opened"] for row in call("-l", samples, "runs", "-o", "json").json]
-    assert len(opened) == 17
+    assert len(opened) == len(TRANSCRIPTS)
     assert opened == sorted(opened, reverse=True)
 
 
@@ -75,9 +75,9 @@ def test_withheld_are_the_runs_with_a_checkpoint_withheld(samples: Path) -> None
 
 
 def test_limit_0_is_all_and_the_limit_is_said_only_where_it_cuts(samples: Path) -> None:
-    assert len(ids(samples, "--limit", "0")) == 17
+    assert len(ids(samples, "--limit", "0")) == len(TRANSCRIPTS)
     assert "--limit" in call("-l", samples, "runs", "--limit", "16").err
-    assert call("-l", samples, "runs", "--limit", "17").err == ""
+    assert call("-l", samples, "runs", "--limit", str(len(TRANSCRIPTS))).err == ""
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def test_why_says_in_a_line_what_each_other_decides(samples: Path, transcript: P
 
 
 def test_the_two_disagree_about_a_real_run_both_ways(samples: Path) -> None:
-    others = call("-l", samples, "why", DOWN).lines[-2:]
-    assert others[0] == f"Under {REFERENCE}: attachments would be committed; status the same."
-    others = call("-l", samples, "why", DOWN, "--ruleset", REFERENCE).lines[-2:]
-    assert others[0] == f"Under {TEXT}: attachments would not be staged; status the same."
+    reference = call("-l", samples, "why", DOWN, "-o", "json").json["others"][0]
+    assert reference["sentence"] == f"Under {REFERENCE}: attachments would be committed; status the same."
+    text = call("-l", samples, "why", DOWN, "--ruleset", REFERENCE, "-o", "json").json["others"][0]
+    assert text["sentence"] == f"Under {TEXT}: attachments would not be staged; status the same."
 
 
 def test_a_stream_that_only_the_other_ruleset_stages_can_be_asked_about_under_it(samples: Path) -> None:

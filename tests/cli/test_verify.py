@@ -24,7 +24,7 @@ def test_a_sound_ledger_holds_and_what_this_cannot_see_is_said(ledger: Path) -> 
     done = call("-l", ledger, "verify")
     page = " ".join(done.out.split())
     assert done.status == 0
-    assert page.startswith("HOLDS: 17 runs, 268 entries (0 erased), 17 heads, 9 documents.")
+    assert page.startswith("HOLDS: 19 runs, 301 entries (0 erased), 19 heads, 10 documents.")
     assert "a tail cut together with its heads, a history rewritten with all its hashes" in page
     assert f"`runledger -l {ledger} heads`" in page
     assert done.err == ""
@@ -42,7 +42,7 @@ def test_a_damaged_ledger_ends_in_six_and_names_run_entries_and_what(ledger: Pat
     assert first <= 7 <= last
     assert what.startswith("expected the root ")
     assert ", found entries that give " in what
-    assert " ".join(conclusion).startswith("BROKEN: 1 finding, in 1 of 17 runs. Read: 17 runs, 268 entries")
+    assert " ".join(conclusion).startswith("BROKEN: 1 finding, in 1 of 19 runs. Read: 19 runs, 301 entries")
     assert done.err == ""
 
 
@@ -72,7 +72,7 @@ def test_findings_come_in_every_form_with_the_same_names(ledger: Path) -> None:
     lines = run("-l", ledger, "verify", "-o", "jsonl")
     table = run("-l", ledger, "verify", "-o", "csv")
     assert (whole.status, lines.status, table.status) == (6, 6, 6)
-    assert (whole.json["holds"], whole.json["findings_total"], whole.json["entries"]) == (False, 1, 268)
+    assert (whole.json["holds"], whole.json["findings_total"], whole.json["entries"]) == (False, 1, 301)
     (finding,) = whole.json["findings"]
     assert set(finding) == names
     assert [json.loads(line) for line in lines.lines] == [finding]
@@ -165,8 +165,8 @@ def test_evidence_that_was_erased_of_a_closed_imported_run_ends_in_six(
 
 # ---- against heads kept elsewhere -------------------------------------------------------------------------
 
-CUT = "DELETE FROM entries WHERE entry_id >> 32 = 17; DELETE FROM tree_heads WHERE run_no = 17;"
-CUT += "DELETE FROM runs WHERE run_no = 17"
+CUT = "DELETE FROM entries WHERE entry_id >> 32 = 19; DELETE FROM tree_heads WHERE run_no = 19;"
+CUT += "DELETE FROM runs WHERE run_no = 19"
 
 
 def test_a_run_that_was_cut_away_is_seen_only_against_heads(ledger: Path, tmp_path: Path) -> None:
@@ -175,14 +175,14 @@ def test_a_run_that_was_cut_away_is_seen_only_against_heads(ledger: Path, tmp_pa
     name = json.loads(kept.read_text().splitlines()[-1])["run_id"]
     held = call("-l", ledger, "verify", "--heads", kept)
     assert held.status == 0
-    assert "17 of 17 known heads hold" in " ".join(held.out.split())
+    assert "19 of 19 known heads hold" in " ".join(held.out.split())
     damage(ledger, CUT)
     assert "known" not in call("-l", ledger, "verify").out
     done = call("-l", ledger, "verify", "--heads", kept)
     assert done.status == 6
     assert "known_run_missing" in done.out
     assert name in done.out
-    assert "16 of 17 known heads hold" in " ".join(done.out.split())
+    assert "18 of 19 known heads hold" in " ".join(done.out.split())
     assert call("-l", ledger, "verify", "--heads", "-", stdin=kept.read_bytes()).out == done.out
 
 
