@@ -115,6 +115,8 @@ def manifests(draw: st.DrawFn) -> Message:
         declared[name] = {**members, **more}
     order: list[str] = draw(st.permutations(list(declared)))
     manifest = r.streams(**{name: declared[name] for name in order})
+    if once_in(draw, 4):
+        manifest["protocol_capabilities"] = ["OBSERVATION"]
     if once_in(draw, 3):
         return manifest
     whole = r.fully_declared(manifest)
@@ -182,7 +184,7 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     choices.append(r.delete(name, key, **whole))
     if name in checkpoints or once_in(draw, 10):
         choices += [r.state(name)] * 3
-    choices.append(r.skip(name))
+    choices.append(r.skip(name, **draw(st.sampled_from([{}, {"message": "it broke"}]))))
     choices.append(
         r.skip(draw(st.sampled_from([name, None])), "rate_limited", recovery_hint="retry_by_runtime")
     )
@@ -191,24 +193,60 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
         choices.append(r.evidence(name, *draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))))
     else:
         choices += [r.coverage(name, parent, keys, held, gap_keys=gaps)] * (2 if parent in in_scope else 0)
-    choices += [r.gap(name, draw(st.sampled_from(KEYS)), draw(st.sampled_from([None, parent])))] * 2
+    about: tuple[Any, Any] = (draw(st.sampled_from(KEYS)), draw(st.sampled_from([None, parent])))
+    choices += [r.owed(name, *about), r.owed(name, *about), r.gap(name, *about)][once_in(draw, 4) :]
     if parents == [name] and once_in(draw, 4):
         choices.append(r.coverage(name, draw(st.sampled_from(in_scope)), keys, held, gap_keys=gaps))
     if "state_stream" not in declared[name] and once_in(draw, 6):
         left = [key for key in keys if key not in held]
         choices.append(r.coverage(name, parent, keys, held, optional_skip_keys=left))
     choices += [r.interaction(), r.progress(stream=name)]
+    if "OBSERVATION" in manifest.get("protocol_capabilities", ()):
+        choices += [draw(facts())] * 2
     if once_in(draw, 3):
         choices = [choice for choice in choices if choice["type"] in ("STATE", "DETAIL_COVERAGE")] or choices
     return draw(st.sampled_from(choices))
 
 
+FACT_IDS = ["o1", "o2", "o3"]
+
+
 @st.composite
-def endings(draw: st.DrawFn, counted: int) -> Message:
-    """Draw a DONE, mostly with the right count."""
+def facts(draw: st.DrawFn) -> Message:
+    """Draw an OBSERVATION that is sound by itself, but for a few."""
+    attrs = draw(st.sampled_from([{"state": "absent"}, {"state": "absent"}, {"state": "gone"}]))
+    more: Message = {"step": "log_in", "attrs": attrs}
+    kind = draw(st.sampled_from(["element_expectation", "provider_message"]))
+    resolves = draw(st.sampled_from([None, None, ["o1"], ["o2", "o1"]]))
+    id_ = draw(st.sampled_from(FACT_IDS))
+    return r.fact(id_, kind, resolves=resolves, **(more if kind == "element_expectation" else {}))
+
+
+def counted_evidence(message: Message, said: list[Step]) -> Message:
+    """Return evidence of a stream that agrees with what it said."""
+    keys: set[str] = set()
+    gaps: set[tuple[str, bool]] = set()
+    for line in said:
+        if not isinstance(line, dict) or line.get("stream") != message["stream"]:
+            continue
+        if line["type"] == "RECORD":
+            keys.add(line["key"])
+            gaps = {gap for gap in gaps if gap[0] != line["key"]}
+        elif line["type"] == "DETAIL_GAP":
+            key = line["record_key"]
+            gaps.add((str(int(key)) if isinstance(key, float) else str(key), isinstance(key, str)))
+    unchanged = message["outcomes"]["unchanged"]
+    return r.evidence(message["stream"], len(keys), unchanged, len(gaps))
+
+
+@st.composite
+def endings(draw: st.DrawFn, counted: int, *, basis: bool = False) -> Message:
+    """Draw a DONE, mostly with the right count; perhaps it says on which facts its error rests."""
     error = r.error(draw(st.sampled_from([*["stream_collection_failed"] * 4, None, "auth_failed"])))
     if once_in(draw, 8):
         error.pop("retryable")
+    if basis and draw(st.booleans()):
+        error["basis"] = draw(st.lists(st.sampled_from(FACT_IDS), max_size=2))
     records = counted + once_in(draw, 20)
     failed = r.done(records, "failed", error=error)
     return draw(st.sampled_from([*[r.done(records), failed] * 4, r.done(records, "cancelled")]))
@@ -216,6 +254,8 @@ def endings(draw: st.DrawFn, counted: int) -> Message:
 
 OTHERS: list[Message] = [
     {"type": "BLOB"},
+    r.fact(),
+    r.fact(None),
     {},
     r.record("zzz"),
     r.record("a", emitted_at="noon"),
@@ -326,12 +366,14 @@ def steps(draw: st.DrawFn, manifest: Message, *, damage: bool) -> list[Step]:
             continue
         if message["type"] in ("DETAIL_COVERAGE", "STREAM_EVIDENCE"):
             told.add(report)
+        if message["type"] == "STREAM_EVIDENCE" and not once_in(draw, 3):
+            message = counted_evidence(message, said)
         counted += message["type"] == "RECORD"
         said.append(message)
         if message["type"] == "INTERACTION" and not (damage and once_in(draw, 8)):
             said.append(draw(answers(damage)))
     if not once_in(draw, 5):
-        end = draw(endings(counted))
+        end = draw(endings(counted, basis="OBSERVATION" in manifest.get("protocol_capabilities", ())))
         said += [end, o.ProgramExited(code=int(end["status"] != "succeeded"))]
     elif once_in(draw, 2):
         said.append(o.ControllerLost())

@@ -39,8 +39,9 @@ def test_every_shipped_ruleset_decides_the_one_asked_for_first() -> None:
 
 
 def test_entries_are_gone_through_once() -> None:
-    manifest = r.fully_declared(r.streams("a"))
-    run = r.run(manifest, r.start("a"), *[r.record("a")] * 3000, r.done(3000), r.exited(0))
+    run = r.run(
+        r.fully_declared(r.streams("a")), r.start("a"), *[r.record("a")] * 3000, r.done(3000), r.exited(0)
+    )
     at_once = replay_under_all(PROFILE, iter(run.entries), run.documents)
     assert [one.terminal.counted for one in at_once[:2]] == [3000, 3000]
     assert at_once == decided(run)

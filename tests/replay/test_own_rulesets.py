@@ -102,8 +102,8 @@ def test_it_may_have_the_id_of_a_stored_one_which_an_earlier_version_of_it_may_b
         ),
         (
             HEAD + "[switches]\nevidence_closure = true",
-            "[switches]: expected the switch evidence_closure to be off or on, found a boolean; put it in "
-            'quotes, as in evidence_closure = "off"',
+            "[switches]: expected the switch evidence_closure to be equal or off or on, found a boolean; put "
+            'it in quotes, as in evidence_closure = "equal"',
         ),
         (
             HEAD.replace("0.1.0", "0.1.0+reference") + '[switches]\nevidence_closure = "on"',

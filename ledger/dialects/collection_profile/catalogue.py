@@ -86,6 +86,9 @@ FAULTS: Mapping[str, str] = {
     "evidence_given_twice": "{stream} gave evidence twice.",
     "evidence_disagrees_with_records": "The evidence of {stream} disagrees with the records that were seen.",
     "evidence_disagrees_with_gaps": "The evidence of {stream} claims more gaps than were seen.",
+    "evidence_miscounts_records": "The evidence of {stream} says {emitted} were emitted; {seen} were seen.",
+    "evidence_miscounts_gaps": "The evidence of {stream} says {gapped} are gapped; {seen} were seen to be.",
+    "said_after_evidence": "{stream} sent a {type} after its STREAM_EVIDENCE, which is final.",
     # What the connector says it saw: discarded, and nothing more.
     "fact_too_long": "An OBSERVATION of {length} bytes was discarded: it is too long.",
     "fact_id_invalid": "An OBSERVATION was discarded: it has no id in the form of one.",

@@ -15,6 +15,7 @@ from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile import observed as seen
 from ledger.dialects.collection_profile import program_lines as p
 from ledger.dialects.collection_profile import runtime_lines as r
+from ledger.dialects.collection_profile.rules import evidence
 from ledger.dialects.collection_profile.rules.connector_fact import facts_are_known
 from ledger.dialects.collection_profile.rules.interaction import why_nothing_may_be_asked
 from ledger.dialects.collection_profile.rules.scope import is_in_scope
@@ -81,6 +82,8 @@ def _take_message_in_scope(state: State, entry: Entry) -> None:
             if plan is not None:
                 plan.emitted += 1
                 plan.last_record = entry.seq
+                state.erased.records.setdefault(entry.stream, []).append(entry.seq)
+                _end_after_evidence(state, entry)
         case "PROGRESS":
             pass
         case "STATE":
@@ -103,12 +106,14 @@ def _take_message_in_scope(state: State, entry: Entry) -> None:
             p.end_on_surplus_report(state, entry.seq, entry.stream)
         case "DETAIL_GAP":
             state.erased.gaps.setdefault(entry.stream, []).append(entry.seq)
+            _end_after_evidence(state, entry)
         case "STREAM_EVIDENCE":
             if entry.stream in state.evidence or entry.stream in state.erased.evidence:
                 detail = {"stream": show_name(entry.stream)}
                 fault = Fault(code="evidence_given_twice", clause="evidence/5", detail=detail)
                 state.violate(entry.seq, fault)
             state.erased.evidence.setdefault(entry.stream, []).append(entry.seq)
+            p.close_stream(state, entry.seq, entry.stream)
         case "OBSERVATION" if not facts_are_known(state):
             p.on_unknown(state, entry, m.Unknown(type=entry.type))
         case "OBSERVATION":
@@ -140,6 +145,18 @@ def _keep_occasions(state: State, type_: str) -> None:
         occasional = state.ruleset.occasional
         rules = (*occasional.get(type_, ()), *(occasional.get("staging", ()) if type_ == "STATE" else ()))
         state.occasions.update(rule.__name__ for rule in rules)
+
+
+def _end_after_evidence(state: State, entry: Entry) -> None:
+    """End the run on a stream that speaks after its evidence, where the ruleset has that final."""
+    asked = {
+        "RECORD": (evidence.record_comes_before_evidence, state.ruleset.record_rules),
+        "DETAIL_GAP": (evidence.gap_comes_before_evidence, state.ruleset.message_rules.get("DETAIL_GAP", ())),
+    }
+    rule, rules = asked[entry.type]
+    given = evidence.evidence_entry(state, entry.stream)
+    if given is not None and rule in rules:
+        state.violate(entry.seq, evidence.after_evidence(entry.type, entry.stream, given))
 
 
 def _streams_meant(state: State, label: str) -> list[str]:
@@ -208,6 +225,8 @@ def take_observation(state: State, entry: Entry) -> None:
             _take_exit(state, entry)
         case "RUN_CLOSED":
             seen.close(state, entry)
+        case "RECORDS_REJECTED":
+            state.erased.rejections.setdefault(entry.stream, []).append(entry.seq)
         case "SUBMISSION_REJECTED":
             seen.on_submission_rejected(state, entry)
         case "RECORDS_DURABLE":

@@ -23,7 +23,7 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
     """Take entries, in order, into the state, in place.
 
     Folding a prefix and then the rest equals folding all. Time and memory are constant in a RECORD (but
-    where ``evidence_closure`` is on, which keeps the keys of child streams).
+    where ``evidence_closure`` is not off, which keeps the keys of child streams).
     """
     program_tables = machine.PROGRAM
     read_program_line = state.ruleset.wire.read

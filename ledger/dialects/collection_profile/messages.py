@@ -184,6 +184,8 @@ class DetailGap(_Part, frozen=True):
     last_error: dict[str, Any] | None = None
     gap_id: str | None = None
     lease_id: str | None = None
+    reference_only: Any = None
+    status: Any = None
 
 
 class StreamEvidence(_Part, frozen=True):

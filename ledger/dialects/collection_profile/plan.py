@@ -11,7 +11,7 @@ from ledger.core.findings import Fault, rule_needs
 from ledger.core.instants import Instant, read_instant
 from ledger.core.json_reader import printable
 from ledger.dialects.collection_profile.manifest import Manifest, ManifestStream
-from ledger.dialects.collection_profile.messages import Record, ScopeStream, TimeRange
+from ledger.dialects.collection_profile.messages import Key, Record, ScopeStream, TimeRange
 
 
 class StreamPlan:
@@ -28,6 +28,9 @@ class StreamPlan:
         rejected: those that the store refused for good.
         last_record: seq of the last RECORD.
         keys: distinct keys, kept only where a rule needs them.
+        owed: the keys of DETAIL_GAPs that no later RECORD carries, by the text of such a RECORD's key; kept
+            where ``keys`` are.
+        evidence: the entry of the STREAM_EVIDENCE that was accepted.
     """
 
     __slots__ = (
@@ -35,9 +38,11 @@ class StreamPlan:
         "deletes",
         "discarded",
         "emitted",
+        "evidence",
         "fields",
         "keys",
         "last_record",
+        "owed",
         "rejected",
         "resources",
         "rules",
@@ -58,6 +63,8 @@ class StreamPlan:
         self.rejected = 0
         self.last_record = 0
         self.keys: set[str | tuple[str, ...]] | None = None
+        self.owed: dict[str, set[Key]] | None = None
+        self.evidence: int | None = None
 
     @property
     def accepted(self) -> int:

@@ -10,7 +10,7 @@ import msgspec
 
 from ledger.core.ecmascript import INHERITED_NAMES
 from ledger.core.entries import PROGRAM, Entry
-from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, rule_occasion, show_name
+from ledger.core.findings import LIST_LIMIT, By, Detail, Fault, Tally, rule_needs, rule_occasion, show_name
 from ledger.core.json_reader import Malformed
 from ledger.dialects.collection_profile import messages as m
 from ledger.dialects.collection_profile.accounting import gaps_span_boundaries
@@ -18,7 +18,8 @@ from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules import connector_fact as facts
 from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
-from ledger.dialects.collection_profile.rules.scope import is_in_scope
+from ledger.dialects.collection_profile.rules.evidence import counts_rest_on
+from ledger.dialects.collection_profile.rules.scope import canonical_key, is_in_scope
 from ledger.dialects.collection_profile.state import FactKept, Phase, Question, Report, Skip, Staged, State
 
 KNOWN_TO_SOME = ("STREAM_EVIDENCE", "OBSERVATION")
@@ -50,6 +51,8 @@ def on_record(state: State, entry: Entry, message: m.Record) -> None:
             return
     if plan.keys is not None:
         plan.keys.add(message.key)
+        if plan.owed:
+            plan.owed.pop(canonical_key(message.key), None)
 
 
 def keep_op(state: State, message: m.Record) -> None:
@@ -138,6 +141,10 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
         parents = declared.parents if declared else ()
         parent = parents[0] if len(parents) == 1 and not gaps_span_boundaries(state, message.stream) else None
     state.gaps.add(entry.seq, message, parent)
+    plan = state.plan.streams.get(message.stream) if state.plan else None
+    if plan is not None and plan.keys is not None and message.record_key is not None:
+        plan.owed = {} if plan.owed is None else plan.owed
+        plan.owed.setdefault(message.record_key.text, set()).add(message.record_key)
 
 
 def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:
@@ -145,7 +152,20 @@ def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) ->
     if breaks_a_rule(state, entry, "STREAM_EVIDENCE", message):
         reject_evidence_of(state, entry, message)
     else:
+        unread = counts_rest_on(state, message)
+        if unread:
+            state.erased.leave_open(unread[0], since=entry.seq)
         state.evidence[message.stream] = (entry.seq, message)
+        close_stream(state, entry.seq, message.stream)
+
+
+def close_stream(state: State, entry: int, stream: str) -> None:
+    """Keep that a stream gave its evidence, and ask its later RECORDs the rules that are about that."""
+    plan = state.plan.streams.get(stream) if state.plan is not None else None
+    if plan is not None and plan.evidence is None:
+        plan.evidence = entry
+        about = (rule for rule in state.ruleset.record_rules if rule_needs(rule) == "evidence")
+        plan.rules = (*plan.rules, *about)
 
 
 def reject_evidence_of(state: State, entry: Entry, message: object) -> None:

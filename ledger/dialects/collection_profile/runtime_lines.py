@@ -62,7 +62,7 @@ def begin(state: State, manifest: Manifest, scope: Iterable[m.ScopeStream] | Non
     else:
         streams = (plan_stream(manifest.streams[stream.name], stream, record_rules) for stream in scope)
     state.plan = Plan(manifest, streams)
-    if state.ruleset.switches.evidence_closure == "on":
+    if state.ruleset.switches.evidence_closure != "off":
         for plan in state.plan.streams.values():
             plan.keys = set() if plan.declared.state_stream is not None else None
     state.phase = Phase.COLLECTING

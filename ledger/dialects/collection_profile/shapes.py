@@ -214,6 +214,8 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
             Member("last_error", v.read_object, "gap/last_error"),
             Member("gap_id", v.read_words, "gap/gap_id"),
             Member("lease_id", v.read_words, "gap/lease_id"),
+            Member("reference_only", v.read_anything, "gap/reference_only"),
+            Member("status", v.read_anything, "gap/status"),
         ),
     ),
     "STREAM_EVIDENCE": Shape(

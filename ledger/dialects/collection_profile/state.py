@@ -150,6 +150,7 @@ class Erased:
     Attributes:
         entries: all of them.
         reports: the DETAIL_COVERAGEs by stream; likewise ``gaps``, ``skips`` and ``evidence``.
+        records: the RECORDs by stream; likewise ``rejections``, which say that the store refused some.
         run: those that leave open what the run is, or how it ended.
         since: the entry from which on it is open where the run stands, so that what seems to have ended it
             after that may have been nothing of the kind.
@@ -169,6 +170,8 @@ class Erased:
         "exit",
         "facts",
         "gaps",
+        "records",
+        "rejections",
         "reports",
         "run",
         "since",
@@ -186,6 +189,8 @@ class Erased:
         self.cuts = False
         self.exit: int | None = None
         self.durable = False
+        self.records: dict[str, list[int]] = {}
+        self.rejections: dict[str, list[int]] = {}
         self.facts: list[int] = []
         self.doubtful_facts: set[str] = set()
 

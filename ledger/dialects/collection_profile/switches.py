@@ -38,11 +38,12 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
         _about("session/unknown", "What a message of an unknown type does."),
     ] = "violate"
     evidence_closure: Annotated[
-        Literal["off", "on"],
+        Literal["off", "on", "equal"],
         _about(
             "evidence/closure",
-            "Whether STREAM_EVIDENCE must agree with what was counted.",
+            "Whether STREAM_EVIDENCE must agree with what was counted, or equal it.",
             on="evidence_agrees_with_counts",
+            equal="evidence_equals_counts",
         ),
     ] = "off"
     stream_evidence: Annotated[

@@ -29,7 +29,9 @@ PROFILE = CollectionProfile()
 TEXT = "collection-profile/0.1.0"
 PROACTIVE = Trigger(kind="proactive")
 SINGLE_USE = Trigger(kind="single_use", grant_id="grant_1")
-EVERYTHING = Offered(bindings=("network", "interactive"), protocol_capabilities=("STREAM_EVIDENCE", "BLOB"))
+EVERYTHING = Offered(
+    bindings=("network", "interactive"), protocol_capabilities=("STREAM_EVIDENCE", "BLOB", "OBSERVATION")
+)
 
 Message: TypeAlias = dict[str, Any]
 
@@ -225,6 +227,16 @@ def coverage(
 def gap(stream: str, key: Any = "k", parent: str | None = None, **more: Any) -> Message:
     boundary = {} if parent is None else {"parent_stream": parent}
     return {"type": "DETAIL_GAP", "stream": stream, "record_key": key, **boundary, **more}
+
+
+def owed(stream: str, key: Any = "k", parent: str | None = None, **more: Any) -> Message:
+    """Return a gap that says all that the later profile demands of one."""
+    said = {"reference_only": True, "status": "pending", "reason": "rate_limited", "retryable": True}
+    return gap(stream, key, parent, **{**said, "detail_locator": {"kind": "page"}, **more})
+
+
+def fact(id_: Any = "o1", kind: Any = "provider_message", **more: Any) -> Message:
+    return {"type": "OBSERVATION", "id": id_, "fact": kind, **more}
 
 
 def evidence(

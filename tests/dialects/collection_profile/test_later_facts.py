@@ -17,6 +17,7 @@ from tests.dialects.collection_profile.runs import (
     done,
     error,
     exited,
+    fact,
     findings,
     fully_declared,
     interaction,
@@ -31,10 +32,6 @@ M = fully_declared(streams("a"), protocol_capabilities=["OBSERVATION"])
 ALL = start("a")
 EXPECTED = {"state": "absent"}
 WAITED = {"budget_ms": 5000, "states_seen": ["absent", "hidden"], "final": "hidden"}
-
-
-def fact(id_: Any = "o1", kind: Any = "provider_message", **more: Any) -> Message:
-    return {"type": "OBSERVATION", "id": id_, "fact": kind, **more}
 
 
 def expected(id_: str = "o1", **more: Any) -> Message:

@@ -125,7 +125,10 @@ def test_other_wishes_never_hold(action: str) -> None:
 
 def test_nothing_is_asked_for_because_an_error_is_retryable() -> None:
     assert gate(failed(retryable=True)) is None
-    assert gate(failed(skip("a", "x", recovery_hint="unknown"), retryable=True)) == ("unknown", "holds")
+    assert gate(failed(skip("a", "x", message="y", recovery_hint="unknown"), retryable=True)) == (
+        "unknown",
+        "holds",
+    )
 
 
 @pytest.mark.parametrize("last", [DECIDED, RunClosed()])

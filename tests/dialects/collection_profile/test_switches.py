@@ -20,7 +20,11 @@ A, B7 = r.fully_declared(r.streams("a")), r.fully_declared(r.streams("b", "7"))
 HINT = {"action": "unknown", "why": "x"}
 OBSERVING = r.fully_declared(r.streams("a"), protocol_capabilities=["OBSERVATION"])
 FACT = {"type": "OBSERVATION", "id": "o1", "fact": "provider_message"}
+OWING = r.fully_declared(r.streams("a", "p", d=r.detail("p")))
+REPORT = r.coverage("d", "p", ["k"])
 EXTRA = [
+    r.run(OWING, r.start("p", "d"), r.state("p"), r.owed("d"), REPORT, r.done(), r.exited(0)),
+    r.run(OWING, r.start("a"), r.owed("a"), r.done(), r.exited(0)),
     r.run(A, r.start("a"), r.skip("a", "x", message="x", recovery_hint=HINT), r.done(), r.exited(0)),
     r.run(B7, r.start("b", "7"), r.state("b"), r.state("7"), r.done(), r.exited(0)),
     r.run(OBSERVING, r.start("a"), FACT, r.state("a"), r.done(), r.exited(0), offered=None),
@@ -33,6 +37,9 @@ REFUSED = {
     (TEXT.id, "manifest_declarations", "required"),
     (REFERENCE.id, "manifest_declarations", "required"),
     (REFERENCE.id, "evidence_closure", "on"),
+    (TEXT.id, "evidence_closure", "equal"),
+    (REFERENCE.id, "evidence_closure", "equal"),
+    ("collection-profile/0.2.0", "evidence_closure", "on"),
     (REFERENCE.id, "stream_evidence", "known"),
     (REFERENCE.id, "controller_loss", "weigh"),
     ("collection-profile/0.2.0", "controller_loss", "weigh"),

@@ -10,20 +10,47 @@ from ledger.dialects.collection_profile.rules import (
     binding,
     connector_fact,
     done,
+    evidence,
+    gap,
     interaction,
     manifest,
     record,
     scope,
+    skip,
     start,
 )
 from ledger.dialects.collection_profile.rules import state as state_rules
 from ledger.dialects.collection_profile.rulesets.text import TEXT
 from ledger.dialects.collection_profile.switches import Switches
 
+_PERMITTED = evidence.evidence_agrees_with_counts
+"""The check that the older text permits, and in place of which this one has its own."""
+
 _MESSAGE_RULES = {
     **TEXT.message_rules,
     "STATE": (scope.names_stream_in_scope("state/stream"), state_rules.cursor_is_an_object_or_null),
     "INTERACTION": (interaction.kind_is_declared,),
+    "SKIP_RESULT": (
+        *TEXT.message_rules["SKIP_RESULT"],
+        skip.skip_names_its_stream,
+        skip.skip_gives_its_reason,
+        skip.skip_has_words,
+    ),
+    "DETAIL_GAP": (
+        *TEXT.message_rules["DETAIL_GAP"],
+        gap.gap_is_reference_only,
+        gap.gap_is_pending,
+        gap.gap_names_its_key,
+        gap.gap_reason_is_one_of_four,
+        gap.gap_can_be_retried,
+        gap.gap_locates_its_detail,
+        gap.gap_names_its_parent,
+        evidence.gap_comes_before_evidence,
+    ),
+    "STREAM_EVIDENCE": (
+        *(rule for rule in TEXT.message_rules["STREAM_EVIDENCE"] if rule is not _PERMITTED),
+        evidence.evidence_equals_counts,
+    ),
     "OBSERVATION": (
         connector_fact.fact_is_short,
         connector_fact.fact_has_an_id,
@@ -69,6 +96,7 @@ LATER = replace(
         recovery_hints="gated",
         failure_cause="derived",
         connector_facts="known",
+        evidence_closure="equal",
         manifest_declarations="required",
     ),
     manifest_rules=_MANIFEST_RULES,
@@ -82,6 +110,7 @@ LATER = replace(
         scope.within_resources,
         scope.no_extra_field,
         scope.every_record_is_within_time_range,
+        evidence.record_comes_before_evidence,
     ),
     message_rules=_MESSAGE_RULES,
     checkpoint_rules={**TEXT.checkpoint_rules, "restart": ()},
