@@ -78,7 +78,8 @@ def _amount(recomputed: Recomputed) -> str:
     counted = recomputed.recomputation
     checkpoints = count_of(recomputed.impact.checkpoints, "checkpoint")
     runs, entries = count_of(recomputed.runs, "run"), count_of(recomputed.entries, "entry", "entries")
-    return f"{checkpoints} of {runs} ({entries}): {counted.folded:,} decisions folded, {counted.kept:,} kept."
+    folded = count_of(counted.folded, "decision")
+    return f"{checkpoints} of {runs} ({entries}): {folded} folded, {counted.kept:,} kept."
 
 
 def _radius(recomputed: Recomputed) -> str:
