@@ -16,6 +16,9 @@ LISTED = 20
 ROWS_LISTED = 500
 """Rows of a table, and findings, that are listed before the rest are counted."""
 
+IDS_NAMED = 16
+"""Ids of facts that DONE's error rests on which are named before the rest are counted."""
+
 REASONS_NAMED = 5
 """Reasons of one checkpoint that are named before the rest are counted."""
 
@@ -96,6 +99,9 @@ def _terminal(terminal: Terminal, *, violated: bool) -> str:
     error = ""
     if terminal.error is not None:
         error = f"; error {terminal.error.code or 'without code'}: {terminal.error.message}"
+        if terminal.error.basis:
+            basis = terminal.error.basis
+            error += f" (rests on {some_of(basis[:IDS_NAMED], len(basis))})"
     return f"{done}; RECORDs counted: {terminal.counted}; {ended}{error}"
 
 
@@ -153,7 +159,7 @@ def _reasons(one: Checkpoint) -> str:
 
 def _write_lists(page: Page, decision: Decision) -> None:
     totals = decision.totals
-    if totals.skips or totals.gaps or totals.interactions:
+    if totals.skips or totals.gaps or totals.interactions or decision.facts:
         page.blank()
     for skip in decision.skips[:LISTED]:
         what = f"{skip.stream or 'the run'}: {skip.reason or 'no reason'}"
@@ -170,6 +176,12 @@ def _write_lists(page: Page, decision: Decision) -> None:
         answer = asked.answer or ("timed out" if asked.timed_out else "no answer")
         _labelled(page, "question", f"{asked.kind or 'erased'}: {answer}", (asked.entry,))
     _write_more(page, "questions", totals.interactions)
+    facts = decision.facts or ()
+    for seen in facts[:LISTED]:
+        state = f", {seen.state}" if seen.state is not None else ""
+        resolves = f", resolves {some_of(seen.resolves, len(seen.resolves))}" if seen.resolves else ""
+        _labelled(page, "fact", f"{seen.id}: {seen.fact}{state}{resolves}", (seen.entry,))
+    _write_more(page, "facts", len(facts))
 
 
 def _write_more(page: Page, what: str, total: int) -> None:

@@ -171,6 +171,11 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "answer": "The answer's status; its data are in no log.",
         "timed_out": "Whether nobody answered in time.",
     },
+    "FactShown": {
+        "entry": "Where it stands.",
+        "id": "Its id.",
+        "fact": "`element_expectation`, `wait_expired` or `provider_message`.",
+    },
     "Recovery": {
         "action": "What to do.",
         "retryable": "Whether trying again could help.",
@@ -183,6 +188,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "skips": "SKIP_RESULTs.",
         "gaps": "DETAIL_GAPs.",
         "interactions": "INTERACTIONs.",
+        "facts": "OBSERVATIONs that were accepted.",
     },
 }
 """Members by struct and name on the wire, as far as the structs' docstrings do not describe them."""

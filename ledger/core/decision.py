@@ -81,11 +81,17 @@ class Exit(_Part, frozen=True):
 
 
 class ErrorReport(_Part, frozen=True):
-    """What DONE says went wrong."""
+    """What DONE says went wrong.
+
+    Attributes:
+        basis: the first hundred ids of OBSERVATIONs that it says it rests on, each once; left out where it
+            does not say, or the ruleset does not read it.
+    """
 
     code: str | None
     message: str
     retryable: bool | None
+    basis: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Terminal(_Part, frozen=True):
@@ -263,6 +269,21 @@ class InteractionShown(_Part, frozen=True):
     timed_out: bool
 
 
+class FactShown(_Part, frozen=True):
+    """An OBSERVATION that was accepted.
+
+    Attributes:
+        state: the state in which it leaves the element that it is about, null where it is about none.
+        resolves: the ids of earlier ones that it settles.
+    """
+
+    entry: int
+    id: str
+    fact: str
+    state: str | None
+    resolves: tuple[str, ...]
+
+
 class Recovery(_Part, frozen=True):
     """What the owner is asked to do; ``source`` says whether a hint asked for it or only a flag.
 
@@ -295,12 +316,13 @@ class Failure(_Part, frozen=True):
 
 
 class Totals(_Part, frozen=True):
-    """How many there were of what is listed only in part."""
+    """How many there were of what is listed only in part; ``facts`` where the decision lists any."""
 
     violations: int
     skips: int
     gaps: int
     interactions: int
+    facts: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Decision(_Part, frozen=True, kw_only=True):
@@ -309,6 +331,7 @@ class Decision(_Part, frozen=True, kw_only=True):
     Attributes:
         failure: what a failed run is put down to; left out where the run did not fail, or the ruleset puts
             no failure down to anything.
+        facts: the first hundred OBSERVATIONs that were accepted; left out where the ruleset knows none.
     """
 
     schema: Literal["run-decision/1"] = "run-decision/1"
@@ -334,6 +357,7 @@ class Decision(_Part, frozen=True, kw_only=True):
     skips: tuple[SkipShown, ...]
     gaps: tuple[GapShown, ...]
     interactions: tuple[InteractionShown, ...]
+    facts: tuple[FactShown, ...] | msgspec.UnsetType = msgspec.UNSET
     recovery: Recovery | None
     totals: Totals
 

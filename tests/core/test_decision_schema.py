@@ -69,6 +69,9 @@ MAY_BE_ABSENT = {
     "violations": {"entries", "detail"},
     "findings": {"detail"},
     "checkpoints": {"reasons_total"},
+    "failure": {"failure"},
+    "facts": {"facts"},
+    "totals": {"facts"},
 }
 
 

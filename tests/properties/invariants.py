@@ -85,6 +85,9 @@ def check_counts(decision: Decision) -> None:
     assert list(commit.not_attempted) == skipped
     assert len(decision.skips) <= min(SKIPS_SHOWN, decision.totals.skips)
     assert len(decision.gaps) == min(LIST_LIMIT, decision.totals.gaps)
+    facts = decision.facts or ()
+    assert len(facts) == (decision.totals.facts or 0) <= LIST_LIMIT
+    assert len({fact.id for fact in facts}) == len(facts)
     assert len(decision.interactions) == min(LIST_LIMIT, decision.totals.interactions)
 
 
@@ -124,6 +127,7 @@ def cited_entries(decision: Decision) -> Iterator[int]:
     yield from (skip.entry for skip in decision.skips)
     yield from (gap.entry for gap in decision.gaps)
     yield from (asked.entry for asked in decision.interactions)
+    yield from (fact.entry for fact in decision.facts or ())
 
 
 # A naive reading of the eligible-checkpoint algorithm, for runs in which nothing is broken.

@@ -1,5 +1,7 @@
 """The decision: fate, checkpoints, outcomes and projections, put together. It only reads the state."""
 
+import msgspec
+
 from ledger.core import decision as d
 from ledger.core.findings import LIST_LIMIT, Violation, show_name
 from ledger.dialects.collection_profile import projections
@@ -16,6 +18,7 @@ DIALECT_NAME = "collection-profile"
 
 def decide(state: State) -> d.Decision:
     """Decide the run at the state's last entry, under the state's ruleset."""
+    knows_facts = state.ruleset.switches.connector_facts == "known"
     fate = resolve_fate(state)
     weighed = weigh(state, fate)
     became = outcomes(state, weighed)
@@ -47,12 +50,14 @@ def decide(state: State) -> d.Decision:
         skips=tuple(projections.project_skips(state)),
         gaps=tuple(projections.project_gaps(state)),
         interactions=tuple(projections.project_interactions(state)),
+        facts=tuple(projections.project_facts(state)) if knows_facts else msgspec.UNSET,
         recovery=projections.project_recovery(state),
         totals=d.Totals(
             violations=len(state.refusals) + len(state.violations),
             skips=state.skips_total,
             gaps=state.gaps.total,
             interactions=state.asked_total,
+            facts=len(state.connector_facts) if knows_facts else msgspec.UNSET,
         ),
     )
 

@@ -4,6 +4,7 @@ That is its end, records, skips, gaps, questions, recovery, findings, and what i
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -30,8 +31,13 @@ def project_terminal(state: State) -> d.Terminal:
 
 
 def _error(error: DoneError) -> d.ErrorReport:
-    message = printable(error.message)[:TEXT_LIMIT]
-    return d.ErrorReport(code=error.code, message=message, retryable=error.retryable)
+    named = dict.fromkeys(error.basis) if error.basis is not None else None
+    return d.ErrorReport(
+        code=error.code,
+        message=printable(error.message)[:TEXT_LIMIT],
+        retryable=error.retryable,
+        basis=tuple(map(show_name, islice(named, LIST_LIMIT))) if named is not None else msgspec.UNSET,
+    )
 
 
 def project_records(state: State) -> Iterator[d.Records]:
@@ -83,6 +89,12 @@ def project_interactions(state: State) -> Iterator[d.InteractionShown]:
             answer=asked.answer.status if asked.answer else None,
             timed_out=asked.timed_out,
         )
+
+
+def project_facts(state: State) -> Iterator[d.FactShown]:
+    """Yield the first hundred OBSERVATIONs that were accepted."""
+    for id_, kept in islice(state.connector_facts.items(), LIST_LIMIT):
+        yield d.FactShown(entry=kept.entry, id=id_, fact=kept.fact, state=kept.state, resolves=kept.resolves)
 
 
 def project_recovery(state: State) -> d.Recovery | None:

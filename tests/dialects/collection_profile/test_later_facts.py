@@ -1,9 +1,11 @@
 """OBSERVATION under the later profile: which are accepted; a bad one is discarded and ends no run."""
 
+import json
 from typing import Any
 
 import pytest
 
+from ledger.core.decision import FactShown, encode_decision
 from ledger.dialects.collection_profile.state import FactKept
 from tests.dialects.collection_profile.runs import (
     PROFILE,
@@ -281,3 +283,28 @@ def test_the_number_is_open_where_one_was_erased() -> None:
     for basis, status in ((["o62"], "failed"), (["o63"], "indeterminate"), (["o64"], "indeterminate")):
         decision = rested(Erased(fact()), *lines, fact("o64"), basis=basis).decided(LATER)
         assert decision.status == status
+
+
+# What a decision shows of them.
+
+
+def test_a_decision_shows_the_accepted_facts() -> None:
+    lines = (fact("o1"), expected("o2", resolves=["o1"]), fact("o1"))
+    decision = rested(*lines, basis=["o2", "o2"]).decided(LATER)
+    assert decision.facts == (
+        FactShown(entry=3, id="o1", fact="provider_message", state=None, resolves=()),
+        FactShown(entry=4, id="o2", fact="element_expectation", state="absent", resolves=("o1",)),
+    )
+    assert decision.totals.facts == 2
+    assert decision.terminal.error is not None
+    assert decision.terminal.error.basis == ("o2",)
+
+
+def test_a_decision_of_another_ruleset_has_no_such_member() -> None:
+    shown = json.loads(encode_decision(rested(basis=["o1"]).decided(TEXT)))
+    assert "facts" not in shown
+    assert "facts" not in shown["totals"]
+    assert "basis" not in shown["terminal"]["error"]
+    shown = json.loads(encode_decision(rested(basis=None).decided(LATER)))
+    assert (shown["facts"], shown["totals"]["facts"]) == ([], 0)
+    assert "basis" not in shown["terminal"]["error"]
