@@ -189,6 +189,7 @@ def _take_start(state: State, entry: Entry) -> None:
         return
     state.start_entry = entry.seq
     state.occasions.update(rule.__name__ for rule in state.ruleset.start_rules)
+    state.erased.start = True
     state.erased.leave_open(entry.seq)
     manifest = state.manifest.manifest if state.manifest else None
     if manifest is None:

@@ -79,12 +79,28 @@ def _is_open(state: State) -> bool:
     """Tell whether what was erased leaves open that the run ended by what seems to have ended it."""
     if state.erased.cuts and not state.violations:
         return True
+    if state.erased.start and _may_have_left_scope(state):
+        return True
     endings = [
         *(violation.entry for violation in state.violations[:1]),
         *(entry for entry, _ in state.refusals[:1]),
         *(ending.entry for ending in (state.refused, state.cancelled) if ending is not None),
     ]
     return state.erased.since is not None and state.erased.since < min(endings, default=inf)
+
+
+def _may_have_left_scope(state: State) -> bool:
+    """Tell whether what seems to have ended a run without START came behind a line that may have broken it.
+
+    Such a line names a stream: the START that was erased may have left out, or narrowed, whichever it is.
+    """
+    if state.violations or (state.cancelled is None and state.refused is None):
+        return False
+    return state.counted > 0 or not state.types_asked.isdisjoint(_ABOUT_STREAMS)
+
+
+_ABOUT_STREAMS = ("STATE", "SKIP_RESULT", "DETAIL_COVERAGE", "DETAIL_GAP", "STREAM_EVIDENCE", "PROGRESS")
+"""Messages, besides RECORDs, that name a stream which has to be in scope."""
 
 
 def _cause(

@@ -154,6 +154,7 @@ class Erased:
         run: those that leave open what the run is, or how it ended.
         since: the entry from which on it is open where the run stands, so that what seems to have ended it
             after that may have been nothing of the kind.
+        start: whether one of them was the START, so that nobody knows what was in scope.
         cuts: whether one of them said of some line that it was never read.
         exit: the one that said how the program ended.
         durable: whether one of them said which records were durable.
@@ -176,6 +177,7 @@ class Erased:
         "run",
         "since",
         "skips",
+        "start",
     )
 
     def __init__(self) -> None:
@@ -186,6 +188,7 @@ class Erased:
         self.evidence: dict[str, list[int]] = {}
         self.run: list[int] = []
         self.since: int | None = None
+        self.start = False
         self.cuts = False
         self.exit: int | None = None
         self.durable = False

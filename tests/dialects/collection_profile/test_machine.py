@@ -356,3 +356,11 @@ def test_a_cut_line_that_was_not_read_anyway_is_a_finding() -> None:
         decision = decide(A, start("a"), *end, " ", too_long(4))
         assert "line_too_long" in findings(decision)
         assert [v.entry for v in decision.violations] in ([], [3])
+
+
+def test_a_cut_line_after_the_close_leaves_the_end_that_was_seen() -> None:
+    for end in ([], [exited(1)]):
+        late: list[Step] = [RunClosed(), record("a"), *end]
+        before, after = decide(A, *late), decide(A, *late, too_long(3))
+        assert (after.status, after.cause, after.violations) == (before.status, before.cause, ())
+        assert findings(after)["line_too_long"] == (3,)
