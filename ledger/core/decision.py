@@ -305,7 +305,7 @@ class Failure(_Part, frozen=True):
     Attributes:
         by: whose word that is: a record of the runtime, or the connector's own account, on which nothing is
             done.
-        basis: the ids of the OBSERVATIONs that it rests on.
+        basis: the first hundred ids of the OBSERVATIONs that it rests on.
         entries: the first hundred entries that it rests on.
     """
 

@@ -53,9 +53,15 @@ def folded(run: Run, ruleset: Ruleset) -> State:
 
 
 def decides_the_same(case: Tried, other: Ruleset) -> bool:
-    """Tell whether another ruleset decides a case the same, in everything."""
-    decision = PROFILE.decide(folded(case.run, other))
-    return msgspec.structs.replace(decision, ruleset=case.decision.ruleset) == case.decision
+    """Tell whether another ruleset decides a case the same, in everything that is told."""
+    return what_is_told(PROFILE.decide(folded(case.run, other)), case) == what_is_told(case.decision, case)
+
+
+def what_is_told(decision: Decision, case: Tried) -> Decision:
+    """Return a decision under the case's ruleset; listing no facts tells as little as knowing none."""
+    totals = msgspec.structs.replace(decision.totals, facts=decision.totals.facts or msgspec.UNSET)
+    facts = decision.facts or msgspec.UNSET
+    return msgspec.structs.replace(decision, ruleset=case.decision.ruleset, totals=totals, facts=facts)
 
 
 def told_names(ruleset: Ruleset) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ledger.core.decision import Cause, Failure, Status
-from ledger.core.findings import LIST_LIMIT
+from ledger.core.findings import LIST_LIMIT, show_name
 from ledger.dialects.collection_profile.state import FactKept, State
 
 CONNECTOR_FAILED = ("run_failed", "streams_failed", "no_terminal")
@@ -50,7 +50,7 @@ def _by_account(state: State) -> Failure:
     return Failure(
         cause="expectation_mismatch" if is_certain and any(map(_is_mismatch, facts)) else "unknown",
         by="program",
-        basis=basis,
+        basis=tuple(map(show_name, basis[:LIST_LIMIT])),
         entries=tuple(sorted(behind)[:LIST_LIMIT]),
     )
 
