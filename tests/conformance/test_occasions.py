@@ -17,7 +17,6 @@ from ledger.dialects.collection_profile.switches import Switches
 from tests.conformance.case_runs import perform, record
 from tests.conformance.test_collection_profile import DIALECT, GENERATED, WRITTEN
 from tests.dialects.collection_profile.runs import PROFILE, Run
-from tests.dialects.collection_profile.test_rulesets import NOT_YET_RELEASED
 
 VALUES = {name: get_args(values) for name, values in get_type_hints(Switches).items()}
 
@@ -119,7 +118,7 @@ def test_nothing_is_exercised_where_nothing_happened(ruleset: str) -> None:
     assert PROFILE.exercised(folded(Run([], {}), RULESETS[ruleset])) == frozenset()
 
 
-@pytest.mark.parametrize("ruleset", [name for name in RULESETS if name not in NOT_YET_RELEASED])
+@pytest.mark.parametrize("ruleset", RULESETS)
 def test_every_rule_and_switch_is_exercised_by_some_case_and_not_by_every_case(ruleset: str) -> None:
     by_any = frozenset[str]().union(*(one.exercised for one in tried(ruleset)))
     assert by_any == told_names(RULESETS[ruleset])

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from ledger.core.decision import Decision, decode_decision, encode_decision
 from ledger.core.findings import LIST_LIMIT
 from ledger.core.json_reader import Document, read_json
 from ledger.dialects.collection_profile.clauses import CLAUSES
+from ledger.dialects.collection_profile.rulesets import LATER
 from tests.dialects.collection_profile.runs import Message, Run
 
 SKIPS_SHOWN = 2 * LIST_LIMIT
@@ -32,6 +35,24 @@ def check_status(decision: Decision) -> None:
         assert decision.terminal.exit is None or decision.terminal.exit.code in (0, None)
     if decision.certified:
         assert decision.terminal.status == "failed"
+    if decision.ruleset.id == LATER.id:
+        check_later_status(decision)
+    else:
+        assert decision.failure is msgspec.UNSET
+        assert decision.recovery is None or decision.recovery.gate is msgspec.UNSET
+
+
+def check_later_status(decision: Decision) -> None:
+    """What the later profile says of how a run ended, and of what may be done about it."""
+    assert decision.status != "cancelled"
+    assert (decision.failure is not msgspec.UNSET) == (decision.status == "failed")
+    if decision.failure is not msgspec.UNSET and decision.failure.cause == "auth_rejected":
+        assert decision.failure.by == "runtime"
+    if decision.recovery is not None:
+        assert decision.recovery.source == "recovery_hint"
+        assert decision.recovery.gate in ("holds", "not_met")
+    if decision.status == "abandoned":
+        assert decision.commit.eligible == 0
 
 
 def check_checkpoints(decision: Decision) -> None:
@@ -121,6 +142,8 @@ def cited_entries(decision: Decision) -> Iterator[int]:
     if decision.cause is not None:
         yield from decision.cause.entries
         yield from (miss.entry for miss in decision.cause.near_misses)
+    if decision.failure is not msgspec.UNSET:
+        yield from decision.failure.entries
     yield from (entry for row in decision.coverage for entry in row.entries)
     yield from (entry for one in decision.discrepancies for entry in one.entries)
     yield from (entry for fact in decision.unknowns for entry in fact.entries)

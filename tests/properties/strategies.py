@@ -245,6 +245,8 @@ def endings(draw: st.DrawFn, counted: int, *, basis: bool = False) -> Message:
     error = r.error(draw(st.sampled_from([*["stream_collection_failed"] * 4, None, "auth_failed"])))
     if once_in(draw, 8):
         error.pop("retryable")
+    if once_in(draw, 4):
+        error["recovery_hint"] = draw(st.sampled_from(["refresh_credentials", "retry_by_runtime", "unknown"]))
     if basis and draw(st.booleans()):
         error["basis"] = draw(st.lists(st.sampled_from(FACT_IDS), max_size=2))
     records = counted + once_in(draw, 20)

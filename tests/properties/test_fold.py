@@ -220,6 +220,13 @@ def test_erasing_any_entries_leaves_a_verdict_as_it_was_or_open(
         assert verdict in (verdicts(before).get(stream, unstaged), "indeterminate"), stream
     assert verdicts(before).keys() <= verdicts(after).keys() or after.status == "indeterminate"
     assert not Counter(r.discrepancies(after)) - Counter(r.discrepancies(before))
+    assert known_cause(after) in (None, known_cause(before))
+
+
+def known_cause(decision: Decision) -> str | None:
+    """Return what a failure is put down to, None where that is not known."""
+    failure = decision.failure
+    return None if failure is msgspec.UNSET or failure.cause == "unknown" else failure.cause
 
 
 def broken_by(decision: Decision, run: Run, gone: frozenset[int]) -> bool:
