@@ -1,18 +1,21 @@
-"""One run folded under one ruleset or two, in one pass over its entries."""
+"""Runs folded in this process: each under one ruleset or two, in one pass over its entries."""
 
 from collections.abc import Mapping
 from itertools import islice
+from pathlib import Path
 
 from ledger.core.decision import encode_decision
 from ledger.core.dialect import Ruleset
 from ledger.core.digests import digest
 from ledger.errors import IntegrityError
+from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import Store
-from ledger.recompute.tasks import Folded, Task, Unread
+from ledger.recompute.rulesets_by_digest import RulesetsByDigest
+from ledger.recompute.tasks import Batch, Folded, Result, Results, Task, Unread
 from ledger.replay.replay import dialect_named
 
 
-def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> tuple[Folded, ...] | Unread:
+def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> Result:
     """Fold a run, and decide it under each ruleset of the task.
 
     Args:
@@ -42,3 +45,24 @@ def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> tuple[Fol
         )
         for name, state in states.items()
     )
+
+
+class BatchFolder:
+    """Folds batches in this process, with the ledger open for itself."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = SqliteStore.open(path, create=False, read_only=True)
+        self._rulesets = RulesetsByDigest()
+
+    def fold(self, batch: Batch) -> Results:
+        """Fold every run of a batch.
+
+        Raises:
+            NotFoundError: a ruleset was made of rules that are not here.
+        """
+        for document in batch.documents:
+            self._rulesets.add(document)
+        return tuple(fold(self._store, self._rulesets, task) for task in batch.tasks)
+
+    def close(self) -> None:
+        self._store.close()

@@ -7,7 +7,7 @@ off goes on where it stopped, and one over unchanged runs folds nothing. Memory 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from ledger.log.store import RunRow, Store
 from ledger.recompute.choosing import Choice
 from ledger.recompute.folding import fold
 from ledger.recompute.planning import Plan, Planner, RunLeft
-from ledger.recompute.tasks import Batch, Folded, Unread
+from ledger.recompute.tasks import Batch, Folded, Result, Unread
 from ledger.recompute.workers import Folding
 
 RUNS_A_BATCH = 64
@@ -64,9 +64,6 @@ class _Step(NamedTuple):
 
     plan: Plan | RunLeft
     folds: tuple[str, ...] = ()
-
-
-_Result: TypeAlias = tuple[Folded, ...] | Unread
 
 
 class Recomputation:
@@ -138,7 +135,7 @@ class Recomputation:
             return _Step(plan)
         return _Step(plan, tuple(one for one in plan.rulesets() if not self._is_kept(plan, one)))
 
-    def _told(self, plan: Plan, result: _Result) -> RunDecided | RunLeft:
+    def _told(self, plan: Plan, result: Result) -> RunDecided | RunLeft:
         """Put together what was folded of a run and what is kept of it."""
         if isinstance(result, Unread):
             return _unread(plan, result)

@@ -1,5 +1,7 @@
 """What is to be folded, and what comes of it: plain values that go from process to process."""
 
+from typing import TypeAlias
+
 import msgspec
 
 
@@ -43,6 +45,13 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
     """A run that could not be folded, as the log no longer holds what it held."""
 
     why: str
+
+
+Result: TypeAlias = tuple[Folded, ...] | Unread
+"""What came of one task: the run under each of its rulesets, in their order."""
+
+Results: TypeAlias = tuple[Result, ...]
+"""What came of each task of a batch."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):

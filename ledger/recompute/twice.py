@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 
-from ledger.recompute.tasks import Batch
-from ledger.recompute.workers import Results, Workers
+from ledger.recompute.tasks import Batch, Results
+from ledger.recompute.workers import Workers
 
 SEEDS = (1, 2)
 

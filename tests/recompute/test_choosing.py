@@ -8,7 +8,7 @@ import pytest
 from ledger.core.dialect import Ruleset
 from ledger.dialects.collection_profile.rulesets import REFERENCE, TEXT
 from ledger.errors import NotFoundError
-from ledger.recompute.choosing import Choice, Recorded, RulesetsByDigest
+from ledger.recompute.choosing import Choice, Recorded
 from ledger.replay.rulesets import Known
 from tests.dialects.collection_profile.runs import PROFILE
 
@@ -73,19 +73,3 @@ def test_rules_of_another_dialect_decide_no_run_of_this_one() -> None:
 def test_a_dialect_that_is_not_known_has_no_rules() -> None:
     with pytest.raises(NotFoundError, match="not known to this version"):
         Choice(None, None).after("other")
-
-
-def test_every_process_knows_what_is_shipped() -> None:
-    known = RulesetsByDigest()
-    assert {one.digest for one in PROFILE.rulesets.values()} <= set(known)
-    assert known[TEXT.digest] is TEXT
-
-
-def test_a_process_comes_by_another_ruleset_by_its_document() -> None:
-    known = RulesetsByDigest()
-    assert OWN.digest not in known
-    known.add(OWN.document)
-    rebuilt = known[OWN.digest]
-    assert (rebuilt.document, list(rebuilt.tell_switches())) == (OWN.document, list(OWN.tell_switches()))
-    with pytest.raises(NotFoundError):
-        known.add(OWN.document.replace(b"stream_in_scope", b"stream_is_ours"))

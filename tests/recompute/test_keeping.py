@@ -12,8 +12,8 @@ from ledger.log.decision_cache import NAME
 from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import DocumentRow, RunRow
 from ledger.recompute import recomputation
-from ledger.recompute.tasks import Batch
-from ledger.recompute.workers import Results, Workers
+from ledger.recompute.tasks import Batch, Results
+from ledger.recompute.workers import Workers
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import Run
 from tests.recompute.histories import (
