@@ -4,7 +4,7 @@
   all that there is to know of it before it is folded
 * folding: ``tasks``, what is to be folded and what comes of it; ``folding``, in this process;
   ``worker_processes`` and ``workers``, in several; ``rulesets_by_digest``, for each of them; ``twice``
-* the whole: ``recomputation``; and ``certificate``, of one run
+* the whole: ``recomputation``, with ``keeping``, decisions of an earlier time; of one run: ``certificate``
 
 So a rule change is weighed: ``recomputation`` goes through the runs as the log got them, has each planned,
 takes from the ledger the decisions that are kept under the run's root, and has ``workers`` fold the rest;

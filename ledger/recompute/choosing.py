@@ -59,9 +59,9 @@ class Choice:
         """
         if self._before is not None:
             return self._before if self._before.dialect == dialect else None
-        return self.recorded(dialect, recorded)
+        return self.recorded_under(dialect, recorded)
 
-    def recorded(self, dialect: str, recorded: Recorded) -> Ruleset | None:
+    def recorded_under(self, dialect: str, recorded: Recorded) -> Ruleset | None:
         """Return the rules that a run was recorded under, None where nobody knows them here."""
         found = dialect_named(dialect)
         name = recorded.ruleset or found.default_ruleset

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ledger.core.dialect import Ruleset
-from ledger.core.observations import Decided, decode_observation
+from ledger.core.observations import Decided, decode_observation, observation_type
 from ledger.dialects import DIALECTS
 from ledger.errors import IntegrityError
 from ledger.log.decision_cache import DecisionKey
@@ -14,7 +14,7 @@ from ledger.recompute.choosing import Choice, Recorded
 from ledger.recompute.openings import manifests, opening_of
 from ledger.recompute.tasks import Task
 
-_DECIDED = "DECIDED"
+_DECIDED = observation_type(Decided)
 
 
 class RunLeft(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
         root: the root of the run's tree at that size.
         manifest: the digest of the one that it was opened with.
         recorded: how it was decided by whoever recorded it.
-        cut: the ruleset of that decision; None where there was none, or where nobody knows it here.
+        cut_ruleset: the ruleset of that decision; None where there was none, or where nobody knows it here.
         may_keep: whether what is decided follows from the root alone.
     """
 
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
     root: bytes
     manifest: str | None
     recorded: Recorded
-    cut: Ruleset | None
+    cut_ruleset: Ruleset | None
     after: Ruleset
     before: Ruleset | None
     may_keep: bool
@@ -62,19 +62,19 @@ class Plan(NamedTuple):
 
     def is_cut_under(self, ruleset: str) -> bool:
         """Tell whether it is under this ruleset that the run was decided when it was recorded."""
-        return self.cut is not None and self.cut.digest == ruleset
+        return self.cut_ruleset is not None and self.cut_ruleset.digest == ruleset
 
     def task(self, rulesets: tuple[str, ...]) -> Task:
         """Return what is to be done to fold the run under some of them."""
-        cuts = next(filter(self.is_cut_under, rulesets), "")
+        cut_ruleset = next(filter(self.is_cut_under, rulesets), "")
         return Task(
             run_no=self.run.run_no,
             dialect=self.run.dialect,
             size=self.size,
             manifest=self.manifest,
             rulesets=rulesets,
-            cut=self.recorded.cut if cuts else 0,
-            cut_ruleset=cuts,
+            cut=self.recorded.cut if cut_ruleset else 0,
+            cut_ruleset=cut_ruleset,
         )
 
 
@@ -101,16 +101,16 @@ class Planner:
             return RunLeft(run=run, size=self._store.size(run.run_no), why=str(error), is_broken=True)
 
     def _planned(self, run: RunRow, after: Ruleset) -> Plan:
-        size, at = self._head(run)
+        size, root = self._head(run)
         opened = opening_of(self._store, run)
         recorded = self._recorded(run, size, opened.ruleset if opened is not None else None)
         return Plan(
             run=run,
             size=size,
-            root=at,
+            root=root,
             manifest=next(iter(manifests(opened)), None),
             recorded=recorded,
-            cut=self._choice.recorded(run.dialect, recorded) if recorded.cut else None,
+            cut_ruleset=self._choice.recorded_under(run.dialect, recorded) if recorded.cut else None,
             after=after,
             before=self._choice.before(run.dialect, recorded),
             may_keep=all(map(self._holds, manifests(opened))),

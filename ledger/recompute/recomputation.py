@@ -9,18 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from ledger.core.decision import Decision, decode_decision
 from ledger.core.dialect import Ruleset
 from ledger.dialects import DIALECTS
-from ledger.errors import BusyError, DiskError
-from ledger.log.decision_cache import DecisionCache, DecisionKey, KeptDecision
+from ledger.log.decision_cache import DecisionCache
 from ledger.log.store import RunRow, Store
 from ledger.recompute.choosing import Choice
 from ledger.recompute.folding import fold
+from ledger.recompute.keeping import Found, Keeping
 from ledger.recompute.planning import Plan, Planner, RunLeft
-from ledger.recompute.tasks import Batch, Folded, Result, Unread
+from ledger.recompute.tasks import Batch, Result, Unread
 from ledger.recompute.workers import Folding
 
 RUNS_A_BATCH = 64
@@ -72,7 +70,6 @@ class Recomputation:
     Attributes:
         folded: decisions that were folded so far.
         kept: decisions that were kept from an earlier time.
-        unkept: why decisions are not kept for the next time, '' where they are.
     """
 
     def __init__(
@@ -98,11 +95,14 @@ class Recomputation:
         self._store = store
         self._planner = Planner(store, choice)
         self._folding = folding
-        self._cache = cache
-        self._is_proof = is_proof
+        self._keeping = Keeping(cache, unkept=unkept, is_proof=is_proof)
         self.folded = 0
         self.kept = 0
-        self.unkept = unkept
+
+    @property
+    def unkept(self) -> str:
+        """Why decisions are not kept for the next time, '' where they are."""
+        return self._keeping.unkept
 
     def decide(self, runs: Iterable[RunRow]) -> Iterator[RunDecided | RunLeft]:
         """Decide runs, and yield what comes of each in the order in which they are given.
@@ -120,7 +120,7 @@ class Recomputation:
         for results in self._folding.fold_all(batches()):
             folded = iter(results)
             done = [(plan, next(folded) if folds else ()) for plan, folds in waiting.popleft()]
-            self._keep(
+            self._keeping.keep(
                 (plan, one)
                 for plan, result in done
                 if isinstance(plan, Plan) and isinstance(result, tuple)
@@ -133,78 +133,26 @@ class Recomputation:
         plan = self._planner.plan(run)
         if isinstance(plan, RunLeft):
             return _Step(plan)
-        return _Step(plan, tuple(one for one in plan.rulesets() if not self._is_kept(plan, one)))
+        return _Step(plan, tuple(one for one in plan.rulesets() if not self._keeping.holds(plan, one)))
 
     def _told(self, plan: Plan, result: Result) -> RunDecided | RunLeft:
         """Put together what was folded of a run and what is kept of it."""
         if isinstance(result, Unread):
             return _unread(plan, result)
-        found = {one.ruleset: _Found(one, decode_decision(one.decision)) for one in result}
-        taken = {name: self._taken(plan, name) for name in plan.rulesets() if name not in found}
+        found = {one.ruleset: Found(one, decode_decision(one.decision)) for one in result}
+        taken = {name: self._keeping.take(plan, name) for name in plan.rulesets() if name not in found}
         gone = tuple(name for name, one in taken.items() if one is None)
         if gone:  # somebody dropped or damaged it
             again = fold(self._store, plan.rulesets(), plan.task(gone))
             if isinstance(again, Unread):
                 return _unread(plan, again)
-            self._keep((plan, one) for one in again)
-            found |= {one.ruleset: _Found(one, decode_decision(one.decision)) for one in again}
+            self._keeping.keep((plan, one) for one in again)
+            found |= {one.ruleset: Found(one, decode_decision(one.decision)) for one in again}
         kept = {name: one for name, one in taken.items() if one is not None}
         self.folded += len(found)
         self.kept += len(kept)
-        differing = sum(self._differs(plan, one.folded) for one in found.values())
+        differing = sum(self._keeping.differs(plan, one.folded) for one in found.values())
         return _decided(plan, found | kept, kept=len(kept), differing=differing)
-
-    # ---- what is kept -------------------------------------------------------------------------------------
-
-    def _is_kept(self, plan: Plan, ruleset: str) -> bool:
-        if self._cache is None or self._is_proof or not plan.may_keep:
-            return False
-        return self._cache.holds(plan.key(ruleset))
-
-    def _taken(self, plan: Plan, ruleset: str) -> "_Found | None":
-        """Return a decision that is kept, None where it is none of this run, or does not say all."""
-        kept = self._cache.get(plan.key(ruleset)) if self._cache is not None else None
-        if kept is None or (kept.at_cut is None and plan.is_cut_under(ruleset)):
-            return None
-        try:
-            decision = decode_decision(kept.decision)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        of = (decision.run_id, decision.ruleset.digest, decision.through)
-        if of != (plan.run.run_id, ruleset, plan.size):
-            return None
-        told = Folded(ruleset=ruleset, decision=kept.decision, exercised=kept.exercised, at_cut=kept.at_cut)
-        return _Found(told, decision)
-
-    def _keep(self, folded: Iterable[tuple[Plan, Folded]]) -> None:
-        """Keep what was folded; where that cannot be done, say why and go on without."""
-        if self._cache is None or self._is_proof or self.unkept:
-            return
-        new: list[tuple[DecisionKey, KeptDecision]] = [
-            (plan.key(one.ruleset), KeptDecision(one.decision, one.exercised, one.at_cut))
-            for plan, one in folded
-            if plan.may_keep
-        ]
-        try:
-            if new:
-                self._cache.keep(new)
-        except (BusyError, DiskError) as error:
-            self.unkept = str(error)
-
-    def _differs(self, plan: Plan, folded: Folded) -> bool:
-        """Tell whether what is kept is another decision than what was folded now."""
-        key = plan.key(folded.ruleset)
-        if not self._is_proof or self._cache is None or not self._cache.holds(key):
-            return False
-        kept = self._cache.get(key)
-        return kept is None or (kept.decision, kept.exercised) != (folded.decision, folded.exercised)
-
-
-class _Found(NamedTuple):
-    """A decision as it is encoded, and as it is read."""
-
-    folded: Folded
-    decision: Decision
 
 
 def _unread(plan: Plan, unread: Unread) -> RunLeft:
@@ -236,7 +184,7 @@ def _batch(steps: Iterable[_Step]) -> Batch:
     )
 
 
-def _decided(plan: Plan, found: Mapping[str, _Found], *, kept: int, differing: int) -> RunDecided:
+def _decided(plan: Plan, found: Mapping[str, Found], *, kept: int, differing: int) -> RunDecided:
     after = found[plan.after.digest]
     before = found[plan.before.digest] if plan.before is not None else None
     return RunDecided(
@@ -254,9 +202,9 @@ def _decided(plan: Plan, found: Mapping[str, _Found], *, kept: int, differing: i
     )
 
 
-def _reproduced(plan: Plan, found: Mapping[str, _Found]) -> bool | None:
+def _reproduced(plan: Plan, found: Mapping[str, Found]) -> bool | None:
     """Tell whether the fold through the run's own cut gives the decision that it recorded."""
-    cut = found.get(plan.cut.digest) if plan.cut is not None else None
+    cut = found.get(plan.cut_ruleset.digest) if plan.cut_ruleset is not None else None
     if cut is None or cut.folded.at_cut is None:
         return None
     same = cut.folded.at_cut == plan.recorded.decision

@@ -34,7 +34,7 @@ def test_rules_that_are_asked_for_are_those_of_every_run() -> None:
     choice = Choice(REFERENCE, OWN)
     assert choice.after(DIALECT) is REFERENCE
     assert choice.before(DIALECT, Recorded(ruleset=TEXT.id)) is OWN
-    assert choice.recorded(DIALECT, Recorded(ruleset=TEXT.id)) is TEXT
+    assert choice.recorded_under(DIALECT, Recorded(ruleset=TEXT.id)) is TEXT
 
 
 def test_of_rules_that_nobody_knows_there_are_none_unless_they_are_handed_in() -> None:
@@ -67,7 +67,7 @@ def test_rules_of_another_dialect_decide_no_run_of_this_one() -> None:
     choice = Choice(FOREIGN, FOREIGN, lambda: [Known(ruleset=FOREIGN, origin="stored")])
     assert choice.after(DIALECT) is None
     assert choice.before(DIALECT, Recorded()) is None
-    assert choice.recorded(DIALECT, Recorded(ruleset=FOREIGN.id)) is None
+    assert choice.recorded_under(DIALECT, Recorded(ruleset=FOREIGN.id)) is None
 
 
 def test_a_dialect_that_is_not_known_has_no_rules() -> None:
