@@ -12,10 +12,11 @@ from ledger.core.dialect import Ruleset
 from ledger.replay.rulesets import Changes, changed_rules
 
 
-class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule or a switch that differs, and for which no run held an occasion.
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule or a switch that differs.
 
     Attributes:
+        what: ``switch``, or ``rule on`` and what it is asked of.
         here: where the old ruleset has it: a switch's value, a rule's place; null where it does not.
         there: likewise of the new ruleset.
     """
@@ -49,23 +50,23 @@ class Evidence:
     @property
     def changed(self) -> int:
         """How many rules and switches differ."""
-        return len(self._all())
+        return len(self._changed())
 
-    def never_exercised(self) -> list[Unexercised]:
+    def never_exercised(self) -> list[Change]:
         """Return what differs, and was exercised by no run."""
-        return [one for one in self._all() if not self._is_exercised(one)]
+        return [one for one in self._changed() if not self._is_exercised(one)]
 
-    def _is_exercised(self, one: Unexercised) -> bool:
+    def _is_exercised(self, one: Change) -> bool:
         was = one.here is not None and one.name in self._before
         return was or (one.there is not None and one.name in self._after)
 
-    def _all(self) -> list[Unexercised]:
-        found: dict[tuple[str, str, str], Unexercised] = {}
+    def _changed(self) -> list[Change]:
+        found: dict[tuple[str, str, str], Change] = {}
         for changes in self._changes.values():
             for switch in changes.switches:
                 found.setdefault(
                     ("switch", switch.name, switch.clause),
-                    Unexercised(
+                    Change(
                         what="switch",
                         name=switch.name,
                         clause=switch.clause,
@@ -77,7 +78,7 @@ class Evidence:
             for rule in changes.rules:
                 found.setdefault(
                     (rule.asked_of, rule.name, rule.clause),
-                    Unexercised(
+                    Change(
                         what=f"rule on {rule.asked_of}",
                         name=rule.name,
                         clause=rule.clause,

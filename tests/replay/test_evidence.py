@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ledger.dialects.collection_profile.rulesets import REFERENCE, TEXT
-from ledger.replay.evidence import Evidence, Unexercised
+from ledger.replay.evidence import Change, Evidence
 from tests.dialects.collection_profile.runs import PROFILE
 
 LENIENT = PROFILE.derive(TEXT, id="lenient", summary="", switches={"unknown_message": "ignore"})
@@ -24,7 +24,7 @@ def test_a_change_that_no_run_gave_an_occasion_for_is_named_with_what_it_was_and
     told = {one.name: one for one in TEXT.tell_switches()}["unknown_message"]
     assert evidence.changed == 1
     assert evidence.never_exercised() == [
-        Unexercised(
+        Change(
             what="switch",
             name="unknown_message",
             clause=told.clause,

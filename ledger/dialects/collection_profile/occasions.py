@@ -2,9 +2,9 @@
 
 A history in which a rule never had an occasion is no evidence for the rule, nor against it. What is not named
 here made no difference to the decision; what is named may have made none either: where the fold does not tell
-exactly, a rule or a switch counts as exercised. An erased message counts as one that
-every rule about its type had to judge. It is all read off the state once the run is folded; the little that
-only the moment tells stands in ``state.occasions``.
+exactly, a rule or a switch counts as exercised. An erased message counts as one that every rule about its
+type had to judge. It is all read off the state once the run is folded; the little that only the moment tells
+stands in ``state.occasions``.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -322,15 +322,15 @@ def breaks_a_rule(state: State, entry: Entry, type_: str, message: object) -> bo
 def ask_rules(state: State, type_: str, message: object) -> Fault | None:
     """Ask the rules of one message, return the first fault, and keep which had anything to judge."""
     rules = state.ruleset.message_rules.get(type_, ())
-    fault = first_fault(rules, state, message)
-    if fault is None:
-        state.types_asked.add(type_)
-        keep_occasions(state, state.ruleset.occasional.get(type_, ()), state, message)
-    else:
-        state.types_broken.add(type_)
-        broken = next(at for at, rule in enumerate(rules) if rule(state, message) is not None)
-        keep_occasions(state, rules[: broken + 1], state, message)
-    return fault
+    for asked, rule in enumerate(rules, start=1):
+        fault = rule(state, message)
+        if fault is not None:
+            state.types_broken.add(type_)
+            keep_occasions(state, rules[:asked], state, message)
+            return fault
+    state.types_asked.add(type_)
+    keep_occasions(state, state.ruleset.occasional.get(type_, ()), state, message)
+    return None
 
 
 def keep_occasions(state: State, rules: Iterable[Callable[..., object]], *asked: object) -> None:

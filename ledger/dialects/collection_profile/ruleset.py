@@ -147,12 +147,6 @@ class Ruleset:
             value = str(getattr(self.switches, name))
             yield SwitchTold(name, value, one.clause, one.says, one.values, one.default)
 
-    def _occasional(self) -> Iterator[tuple[str, tuple[MessageRule, ...]]]:
-        for asked_of, rules in (*self.message_rules.items(), ("staging", self.staging_rules)):
-            occasional = tuple(rule for rule in rules if rule_occasion(rule) is not None)
-            if occasional:
-                yield asked_of, occasional
-
     def rules(self) -> Iterator[tuple[str, Callable[..., Any]]]:
         """Yield every rule itself, beside what it is asked of."""
         yield from (("manifest", rule) for rule in self.manifest_rules)
@@ -167,6 +161,12 @@ class Ruleset:
             yield from ((f"checkpoint, {weighing}", rule) for rule in weighed)
         yield from (("store", rule) for rule in self.store_rules)
         yield from (("end", rule) for rule in self.end_rules)
+
+    def _occasional(self) -> Iterator[tuple[str, tuple[MessageRule, ...]]]:
+        for asked_of, rules in (*self.message_rules.items(), ("staging", self.staging_rules)):
+            occasional = tuple(rule for rule in rules if rule_occasion(rule) is not None)
+            if occasional:
+                yield asked_of, occasional
 
 
 def derive(base: Ruleset, *, id: str, summary: str, switches: Mapping[str, str]) -> Ruleset:

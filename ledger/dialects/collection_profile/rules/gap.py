@@ -5,6 +5,9 @@ from ledger.dialects.collection_profile.messages import DetailGap
 from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.values import is_blank, is_trimmed
 
+REASONS = ("rate_limited", "retry_exhausted", "temporary_unavailable", "upstream_pressure")
+"""Why a detail may be owed."""
+
 
 def names_key(state: State, message: DetailGap) -> bool:
     """Tell whether a gap names a key."""
@@ -20,17 +23,7 @@ def key_has_no_space_around(state: State, message: DetailGap) -> Fault | None:
     key = message.record_key
     if key is None or is_trimmed(key.text):
         return None
-    detail = {
-        "type": "DETAIL_GAP",
-        "member": "record_key",
-        "expected": "trimmed_string",
-        "stream": show_name(message.stream),
-    }
-    return Fault(code="member_invalid", clause="gap/record_key", detail=detail)
-
-
-REASONS = ("rate_limited", "retry_exhausted", "temporary_unavailable", "upstream_pressure")
-"""Why a detail may be owed."""
+    return _fault("gap/record_key", message, "trimmed_string")
 
 
 @rule("gap/reference_only")
