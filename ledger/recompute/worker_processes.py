@@ -11,7 +11,7 @@ import traceback
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -164,6 +164,8 @@ def _as_a_worker_starts(hash_seed: int | None) -> Iterator[None]:
     if hash_seed is not None:
         os.environ["PYTHONHASHSEED"] = str(hash_seed)
     masked = hasattr(signal, "pthread_sigmask")
+    if masked:
+        resource_tracker.ensure_running()  # the first worker would start it, which lets Ctrl-C through again
     held_back = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else set()
     try:
         yield

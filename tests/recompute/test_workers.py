@@ -22,7 +22,7 @@ from ledger.recompute.workers import Workers
 from tests.cli.transcripts import ROOT
 from tests.dialects.collection_profile.runs import PROFILE
 from tests.recompute.histories import CREDITED, GOOD, LATER, REFERENCE, TEXT, made, recompute, rules
-from tests.recompute.processes import environment_of, is_running
+from tests.recompute.processes import assert_all_end, environment_of, is_running
 
 RUNS = 12
 
@@ -184,10 +184,7 @@ def test_workers_end_with_who_started_them_in_the_middle_of_their_work(path: Pat
         assert len(workers) == 2
         assert all(map(is_running, workers))
         process.kill()
-    deadline = time.monotonic() + 10
-    while any(map(is_running, workers)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert_all_end(workers)
 
 
 # ---- twice ------------------------------------------------------------------------------------------------
