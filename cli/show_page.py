@@ -6,7 +6,7 @@ from itertools import islice
 import msgspec
 
 from cli.page import Page, entries_of, some_of, style_of
-from cli.why_page import WHOSE_WORD
+from cli.why_page import whose_word
 from ledger.core.decision import Checkpoint, Decision, Terminal
 from ledger.core.wording import Catalogue
 
@@ -79,7 +79,9 @@ def _write_head(page: Page, decision: Decision, catalogue: Catalogue) -> None:
     page.line(f"terminal   {_terminal(terminal, violated=bool(decision.violations))}", hang=11)
     if decision.failure is not msgspec.UNSET:
         failure = decision.failure
-        sentence = f"{failure.cause}: {catalogue.failure(failure.cause)} {WHOSE_WORD[failure.by]}"
+        sentence = (
+            f"{failure.cause}: {catalogue.failure(failure.cause)}{whose_word(failure.cause, failure.by)}"
+        )
         _labelled(page, "put down", sentence, failure.entries, "failure/cause")
     if decision.recovery is not None:
         asked = decision.recovery

@@ -23,9 +23,9 @@ _OUTCOME = {
     None: "the log does not say",
 }
 _BASIS = {"recorded": "its commit is recorded", "rules": "as the rules say; no commit is recorded"}
-WHOSE_WORD = {
-    "runtime": "So the runtime recorded.",
-    "program": "That is the connector's word alone, and unlocks nothing.",
+_WHOSE_WORD = {
+    "runtime": " So the runtime recorded.",
+    "program": " That is the connector's word alone, and unlocks nothing.",
 }
 _ALL = "`runledger show -o json` lists all"
 DIFFERS_SHOWN = 10
@@ -105,11 +105,16 @@ def _write_failure(page: Page, explained: Explanation) -> None:
     failure = explained.failure
     if failure is msgspec.UNSET:
         return
-    said = f"{failure.sentence} {WHOSE_WORD[failure.by]} {_clause(failure.clause)}"
+    said = f"{failure.sentence}{whose_word(failure.code, failure.by)} {_clause(failure.clause)}"
     page.line(f"Put down to {failure.code}: {said}", indent=2, hang=2)
     above = explained.cause.entries if explained.cause is not None else ()
     if not all(entry in above for entry in failure.entries):
         _write_entries(page, failure.entries, failure.entries_total, 4)
+
+
+def whose_word(cause: str, by: str) -> str:
+    """Say on whose word a failure is put down to something, '' where it is put down to nothing known."""
+    return "" if cause == "unknown" else _WHOSE_WORD[by]
 
 
 def _write_overview(page: Page, explained: Explanation) -> None:

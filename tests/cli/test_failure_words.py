@@ -63,6 +63,15 @@ def test_what_the_runtime_recorded_is_told_as_that(into: Path, tmp_path: Path) -
     assert (told["failure"]["code"], told["failure"]["by"]) == ("auth_rejected", "runtime")
 
 
+def test_a_failure_that_is_put_down_to_nothing_known_is_on_nobodys_word(into: Path, tmp_path: Path) -> None:
+    failed(into, tmp_path / "run.jsonl", {"type": "CANCEL_REQUESTED"})
+    page = why(into, "run_odd", *LATER)
+    assert (
+        "Put down to unknown: Nothing that the connector met is known to be behind it. [failure/cause]"
+        in page
+    )
+
+
 def test_a_ruleset_that_does_not_ask_for_it_tells_nothing_of_it(into: Path, tmp_path: Path) -> None:
     failed(into, tmp_path / "run.jsonl", REJECTED)
     told = explained(into, "run_odd")

@@ -94,7 +94,7 @@ def _may_have_left_scope(state: State) -> bool:
 
     Such a line names a stream: the START that was erased may have left out, or narrowed, whichever it is.
     """
-    if state.violations or (state.cancelled is None and state.refused is None):
+    if state.plan is None or state.violations or (state.cancelled is None and state.refused is None):
         return False
     return state.counted > 0 or not state.types_asked.isdisjoint(_ABOUT_STREAMS)
 

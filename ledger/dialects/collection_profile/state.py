@@ -247,7 +247,7 @@ class State:
         self.violations: list[Violation] = []
         self.tallies: dict[tuple[str, str, str], Tally] = {}
 
-        # What rules and switches had to judge, where only the moment tells; see ``occasions``.
+        # What rules and switches had to judge, where only the moment tells; see ``occasions`` (and ``fate``).
         self.types_asked: set[str] = set()
         self.types_broken: set[str] = set()
         self.occasions: set[str] = set()
