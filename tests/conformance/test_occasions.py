@@ -16,7 +16,7 @@ from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.switches import Switches
 from tests.conformance.case_runs import perform, record
 from tests.conformance.test_collection_profile import DIALECT, GENERATED, WRITTEN
-from tests.dialects.collection_profile.runs import PROFILE, Run
+from tests.dialects.collection_profile.runs import PROFILE, Run, turned
 
 VALUES = {name: get_args(values) for name, values in get_type_hints(Switches).items()}
 
@@ -68,12 +68,12 @@ def told_names(ruleset: Ruleset) -> set[str]:
     return {rule.name for rule in ruleset.tell_rules()} | {switch.name for switch in ruleset.tell_switches()}
 
 
-def turned(ruleset: Ruleset) -> Iterator[tuple[str, Ruleset]]:
+def each_turned(ruleset: Ruleset) -> Iterator[tuple[str, Ruleset]]:
     """Yield the ruleset with one switch at another value, for each switch and each of its other values."""
     for switch, values in VALUES.items():
         for value in values:
             if value != getattr(ruleset.switches, switch):
-                yield switch, with_switches(ruleset, {switch: value})
+                yield switch, turned(ruleset, **{switch: value})
 
 
 def all_turned(ruleset: Ruleset, exercised: frozenset[str]) -> Ruleset:
@@ -83,12 +83,7 @@ def all_turned(ruleset: Ruleset, exercised: frozenset[str]) -> Ruleset:
         for switch, values in VALUES.items()
         if switch not in exercised
     }
-    return with_switches(ruleset, others)
-
-
-def with_switches(ruleset: Ruleset, values: dict[str, str]) -> Ruleset:
-    """Return the ruleset with some switches at other values."""
-    return replace(ruleset, switches=msgspec.structs.replace(ruleset.switches, **values))
+    return turned(ruleset, **others)
 
 
 def of_rules(ruleset: Ruleset, kept: frozenset[str]) -> Ruleset:
@@ -128,7 +123,7 @@ def test_every_rule_and_switch_is_exercised_by_some_case_and_not_by_every_case(r
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_a_switch_that_is_not_exercised_decides_nothing(ruleset: str) -> None:
     found = []
-    for switch, other in turned(RULESETS[ruleset]):
+    for switch, other in each_turned(RULESETS[ruleset]):
         for case in tried(ruleset)[: len(WRITTEN)]:
             if switch not in case.exercised and not decides_the_same(case, other):
                 found.append((case.id, switch))

@@ -8,15 +8,15 @@ from tests.conformance.test_occasions import (
     Tried,
     all_turned,
     decides_the_same,
+    each_turned,
     folded,
     of_rules,
-    turned,
 )
 from tests.dialects.collection_profile.runs import PROFILE, Run
 from tests.properties.strategies import whole_runs
 from tests.properties.test_fold import under_every_ruleset
 
-TURNED = {name: list(turned(ruleset)) for name, ruleset in RULESETS.items()}
+TURNED = {name: list(each_turned(ruleset)) for name, ruleset in RULESETS.items()}
 
 
 def tried(run: Run, ruleset: str) -> Tried:

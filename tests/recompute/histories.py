@@ -23,11 +23,7 @@ from ledger.replay.replay import replay
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE, Run
 
-TEXT, REFERENCE, LATER = (
-    "collection-profile/0.1.0",
-    "collection-profile/0.1.0+reference",
-    "collection-profile/0.2.0",
-)
+TEXT, REFERENCE, LATER = r.TEXT, r.REFERENCE, r.LATER
 
 FLAT = r.streams("a", "b")
 NESTED = r.streams("p", d=r.detail("p"))

@@ -5,9 +5,12 @@ is added as entry 1, so the first step is entry 2. A step is a message of the co
 line), a line of the runtime (:class:`Sent`), an observation, or one of these after its erasure.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import msgspec
 
 from ledger.core.decision import Checkpoint, Coverage, Decision
 from ledger.core.digests import digest
@@ -23,10 +26,16 @@ from ledger.core.observations import (
     observation_type,
 )
 from ledger.dialects.collection_profile import CollectionProfile
+from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.replay.replay import replay
 
 PROFILE = CollectionProfile()
-TEXT = "collection-profile/0.1.0"
+TEXT, REFERENCE, LATER = (
+    "collection-profile/0.1.0",
+    "collection-profile/0.1.0+reference",
+    "collection-profile/0.2.0",
+)
+"""The ids of the shipped rulesets."""
 PROACTIVE = Trigger(kind="proactive")
 SINGLE_USE = Trigger(kind="single_use", grant_id="grant_1")
 EVERYTHING = Offered(
@@ -57,8 +66,15 @@ class Run(NamedTuple):
     entries: list[Entry]
     documents: dict[str, bytes]
 
-    def decided(self, ruleset: str = TEXT) -> Decision:
-        return replay(PROFILE, self.entries, self.documents, PROFILE.rulesets[ruleset])
+    def decided(self, ruleset: str | Ruleset = TEXT) -> Decision:
+        """Decide it under a ruleset, or the shipped one of that id."""
+        under = PROFILE.rulesets[ruleset] if isinstance(ruleset, str) else ruleset
+        return replay(PROFILE, self.entries, self.documents, under)
+
+
+def turned(ruleset: Ruleset, **switches: str) -> Ruleset:
+    """Return a ruleset with some of its switches turned, and nothing else."""
+    return dataclasses.replace(ruleset, switches=msgspec.structs.replace(ruleset.switches, **switches))
 
 
 def run(
@@ -237,6 +253,11 @@ def owed(stream: str, key: Any = "k", parent: str | None = None, **more: Any) ->
 
 def fact(id_: Any = "o1", kind: Any = "provider_message", **more: Any) -> Message:
     return {"type": "OBSERVATION", "id": id_, "fact": kind, **more}
+
+
+def absent(id_: str = "o1", **more: Any) -> Message:
+    """Return the fact that an element was not there."""
+    return fact(id_, "element_expectation", **{"step": "log_in", "attrs": {"state": "absent"}, **more})
 
 
 def evidence(

@@ -8,12 +8,15 @@ import pytest
 from ledger.core.decision import FactShown, encode_decision
 from ledger.dialects.collection_profile.state import FactKept
 from tests.dialects.collection_profile.runs import (
+    LATER,
     PROFILE,
+    REFERENCE,
     TEXT,
     Erased,
     Message,
     Run,
     Step,
+    absent,
     answer,
     broken,
     done,
@@ -29,15 +32,10 @@ from tests.dialects.collection_profile.runs import (
     streams,
 )
 
-LATER = "collection-profile/0.2.0"
 M = fully_declared(streams("a"), protocol_capabilities=["OBSERVATION"])
 ALL = start("a")
 EXPECTED = {"state": "absent"}
 WAITED = {"budget_ms": 5000, "states_seen": ["absent", "hidden"], "final": "hidden"}
-
-
-def expected(id_: str = "o1", **more: Any) -> Message:
-    return fact(id_, "element_expectation", **{"step": "log_in", "attrs": EXPECTED, **more})
 
 
 def waited(id_: str = "o1", **more: Any) -> Message:
@@ -57,7 +55,7 @@ def kept(drawn: Run) -> dict[str, FactKept]:
 
 
 SOUND: list[Message] = [
-    expected(),
+    absent(),
     waited(),
     fact(),
     fact(attrs={}),
@@ -70,7 +68,7 @@ SOUND: list[Message] = [
     fact(evidence_ref="shots:/1"),
     fact(more=1),
     fact(resolves=None, attrs=None, step=None, evidence_ref=None),
-    expected(step="a" + "0_" * 31 + "x"),
+    absent(step="a" + "0_" * 31 + "x"),
     waited(budget_ms=0),
     waited(budget_ms=86_400_000),
     waited(states_seen=["absent"] * 7 + ["hidden"]),
@@ -88,17 +86,17 @@ UNSOUND: list[tuple[Message, str]] = [
     (fact(kind=None), "fact_not_known"),
     (fact(kind=[]), "fact_not_known"),
     (fact(kind="credential_submission"), "fact_not_known"),
-    (expected(step=None), "fact_step_invalid"),
-    (expected(step="Log"), "fact_step_invalid"),
-    (expected(step="a" * 65), "fact_step_invalid"),
-    (expected(step="a\n"), "fact_step_invalid"),
-    (expected(step=1), "fact_step_invalid"),
+    (absent(step=None), "fact_step_invalid"),
+    (absent(step="Log"), "fact_step_invalid"),
+    (absent(step="a" * 65), "fact_step_invalid"),
+    (absent(step="a\n"), "fact_step_invalid"),
+    (absent(step=1), "fact_step_invalid"),
     (fact(step=""), "fact_step_invalid"),
-    (expected(attrs=None), "fact_attrs_invalid"),
-    (expected(attrs={}), "fact_attrs_invalid"),
-    (expected(attrs=[]), "fact_attrs_invalid"),
-    (expected(attrs={"state": "gone"}), "fact_attrs_invalid"),
-    (expected(attrs={**EXPECTED, "selector": "#x"}), "fact_attrs_invalid"),
+    (absent(attrs=None), "fact_attrs_invalid"),
+    (absent(attrs={}), "fact_attrs_invalid"),
+    (absent(attrs=[]), "fact_attrs_invalid"),
+    (absent(attrs={"state": "gone"}), "fact_attrs_invalid"),
+    (absent(attrs={**EXPECTED, "selector": "#x"}), "fact_attrs_invalid"),
     (waited(budget_ms=-1), "fact_attrs_invalid"),
     (waited(budget_ms=86_400_001), "fact_attrs_invalid"),
     (waited(budget_ms=0.5), "fact_attrs_invalid"),
@@ -147,7 +145,7 @@ def test_an_unsound_fact_is_discarded_and_ends_no_run(message: Message, code: st
 
 
 def test_what_is_kept_of_a_fact() -> None:
-    drawn = told(expected("o1"), waited("o2"), fact("o3", resolves=["o2", "o1", "o2"]))
+    drawn = told(absent("o1"), waited("o2"), fact("o3", resolves=["o2", "o1", "o2"]))
     assert kept(drawn) == {
         "o1": FactKept(3, "element_expectation", (), "absent"),
         "o2": FactKept(4, "wait_expired", (), "hidden"),
@@ -175,7 +173,7 @@ def test_a_fact_is_a_line_like_any_other_while_a_question_waits_and_after_done(l
 
 
 def test_an_id_is_taken_once() -> None:
-    drawn = told(fact("o1"), expected("o1"), fact("o1"))
+    drawn = told(fact("o1"), absent("o1"), fact("o1"))
     assert findings(drawn.decided(LATER)) == {"fact_id_taken": (4, 5)}
     assert kept(drawn)["o1"].entry == 3
 
@@ -248,7 +246,7 @@ def test_a_basis_needs_the_capability() -> None:
 
 def test_a_basis_is_a_member_like_any_other_in_the_released_rulesets() -> None:
     assert rested(basis=1).decided(TEXT).certified
-    reference = rested(basis=[]).decided("collection-profile/0.1.0+reference")
+    reference = rested(basis=[]).decided(REFERENCE)
     assert broken(reference) == (5, "member_invalid", "done/error")
 
 
@@ -289,7 +287,7 @@ def test_the_number_is_open_where_one_was_erased() -> None:
 
 
 def test_a_decision_shows_the_accepted_facts() -> None:
-    lines = (fact("o1"), expected("o2", resolves=["o1"]), fact("o1"))
+    lines = (fact("o1"), absent("o2", resolves=["o1"]), fact("o1"))
     decision = rested(*lines, basis=["o2", "o2"]).decided(LATER)
     assert decision.facts == (
         FactShown(entry=3, id="o1", fact="provider_message", state=None, resolves=()),

@@ -15,14 +15,17 @@ from ledger.core.observations import (
     SubmissionRejected,
 )
 from tests.dialects.collection_profile.runs import (
+    LATER,
     Erased,
     Message,
     Step,
+    absent,
     answer,
     broken,
     done,
     error,
     exited,
+    fact,
     findings,
     fully_declared,
     interaction,
@@ -35,7 +38,6 @@ from tests.dialects.collection_profile.runs import (
     verdicts,
 )
 
-LATER = "collection-profile/0.2.0"
 M = fully_declared(streams("a"), protocol_capabilities=["OBSERVATION"])
 ALL = start("a")
 REJECTED = SubmissionRejected(request_id="req_1")
@@ -49,15 +51,6 @@ def decide(*lines: Step) -> Decision:
 def failed(*lines: Step, **members: Any) -> Decision:
     """Decide a run that ended with a DONE that failed with these members of its error."""
     return decide(*lines, done(0, "failed", error=error(**members)), exited(1))
-
-
-def absent(id_: str, **more: Any) -> Message:
-    expected = {"fact": "element_expectation", "step": "log_in", "attrs": {"state": "absent"}}
-    return {"type": "OBSERVATION", "id": id_, **expected, **more}
-
-
-def said(id_: str, **more: Any) -> Message:
-    return {"type": "OBSERVATION", "id": id_, "fact": "provider_message", **more}
 
 
 # Cancellation.
@@ -155,14 +148,14 @@ def test_a_released_ruleset_ignores_a_rejection() -> None:
 
 
 def test_a_failure_by_account_rests_on_the_entries_of_its_facts() -> None:
-    decision = failed(absent("o1"), said("o2", resolves=["o1"]), absent("o3"), said("o4"))
+    decision = failed(absent("o1"), fact("o2", resolves=["o1"]), absent("o3"), fact("o4"))
     assert decision.failure == Failure(
         cause="expectation_mismatch", by="program", basis=("o2", "o3", "o4"), entries=(4, 5, 6)
     )
 
 
 def test_a_failure_rests_on_what_done_names_each_once() -> None:
-    decision = failed(absent("o1"), said("o2"), basis=["o2", "o1", "o2"])
+    decision = failed(absent("o1"), fact("o2"), basis=["o2", "o1", "o2"])
     assert decision.failure == Failure(
         cause="expectation_mismatch", by="program", basis=("o2", "o1"), entries=(3, 4)
     )
@@ -183,14 +176,14 @@ def test_a_broken_run_is_put_down_to_nothing_that_the_connector_met() -> None:
     assert decision.failure == Failure(cause="unknown", by="runtime", basis=(), entries=(5,))
 
 
-@pytest.mark.parametrize("erased", [absent("o2"), said("o2"), said("o2", resolves=["o1"])])
+@pytest.mark.parametrize("erased", [absent("o2"), fact("o2"), fact("o2", resolves=["o1"])])
 def test_an_erased_fact_leaves_the_cause_open(erased: Message) -> None:
     decision = failed(absent("o1"), Erased(erased))
     assert decision.failure == Failure(cause="unknown", by="program", basis=("o1",), entries=(3, 4))
 
 
 def test_an_erased_fact_that_done_does_not_name_is_behind_nothing() -> None:
-    decision = failed(absent("o1"), Erased(said("o2")), basis=["o1"])
+    decision = failed(absent("o1"), Erased(fact("o2")), basis=["o1"])
     assert decision.failure == Failure(
         cause="expectation_mismatch", by="program", basis=("o1",), entries=(3,)
     )

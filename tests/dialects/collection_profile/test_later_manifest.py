@@ -1,16 +1,12 @@
 """What the later profile asks of a manifest: codes, clauses, details, and the switch that asks for less."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 
 from ledger.core.decision import Decision
 from ledger.dialects.collection_profile.ruleset import Ruleset
 from ledger.dialects.collection_profile.rulesets import LATER, TEXT
-from ledger.replay.replay import replay
 from tests.dialects.collection_profile.runs import (
-    PROFILE,
     Message,
     committable,
     done,
@@ -21,13 +17,10 @@ from tests.dialects.collection_profile.runs import (
     start_all,
     state,
     streams,
+    turned,
 )
 
-LENIENT = replace(
-    LATER,
-    id="lenient",
-    switches=msgspec.structs.replace(LATER.switches, manifest_declarations="optional"),
-)
+LENIENT = turned(LATER, manifest_declarations="optional")
 ALL = fully_declared(streams("a"))
 
 
@@ -41,7 +34,7 @@ def having(member: str, value: object) -> Message:
 
 def decided(manifest: Message | bytes, ruleset: Ruleset = LATER) -> Decision:
     drawn = run(manifest, start_all(ALL), record("a"), state("a"), done(1), exited(0))
-    return replay(PROFILE, drawn.entries, drawn.documents, ruleset)
+    return drawn.decided(ruleset)
 
 
 MEMBERS = ("coverage_strategy", "freshness_strategy", "semantics", "primary_key", "schema")

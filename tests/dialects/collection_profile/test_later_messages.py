@@ -1,18 +1,16 @@
 """SKIP_RESULT, DETAIL_GAP and STREAM_EVIDENCE under the later profile: what cases cannot say of them."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 
 from ledger.core.decision import Decision
 from ledger.core.observations import RecordsRejected
-from ledger.dialects.collection_profile.rulesets import LATER as RULESET
-from ledger.replay.replay import replay
 from tests.dialects.collection_profile.runs import (
+    LATER,
     PROFILE,
+    REFERENCE,
     TEXT,
     Erased,
     Message,
@@ -36,11 +34,10 @@ from tests.dialects.collection_profile.runs import (
     start_all,
     state,
     streams,
+    turned,
     verdicts,
 )
 
-LATER = "collection-profile/0.2.0"
-REFERENCE = "collection-profile/0.1.0+reference"
 M = fully_declared(streams("p", "q", c=child("p"), d=detail("p", "q")))
 
 
@@ -191,15 +188,13 @@ def test_what_the_store_refuses_later_does_not_count() -> None:
     assert broken(later(record("c", "k"), evidence("c", 1), refused)) is None
 
 
-def test_the_released_rulesets_ask_for_no_closure() -> None:
-    for ruleset in (TEXT,):
-        assert broken(whole(evidence("c", 7, 0, 7)).decided(ruleset)) is None
+def test_the_released_text_asks_for_no_closure() -> None:
+    assert broken(whole(evidence("c", 7, 0, 7)).decided(TEXT)) is None
 
 
 def test_the_switch_that_turns_closure_off_turns_it_off() -> None:
-    off = replace(RULESET, switches=msgspec.structs.replace(RULESET.switches, evidence_closure="off"))
-    drawn = whole(evidence("c", 7, 0, 7))
-    assert replay(PROFILE, drawn.entries, drawn.documents, off).status == "succeeded"
+    off = turned(PROFILE.rulesets[LATER], evidence_closure="off")
+    assert whole(evidence("c", 7, 0, 7)).decided(off).status == "succeeded"
 
 
 # STREAM_EVIDENCE: it is final.
@@ -246,9 +241,8 @@ def test_what_comes_after_rejected_evidence_is_not_asked() -> None:
 
 
 def test_discarding_what_is_out_of_scope_discards_nothing_else() -> None:
-    discard = msgspec.structs.replace(RULESET.switches, out_of_scope_record="discard")
-    drawn = whole(evidence("c", 0), record("c"))
-    decision = replay(PROFILE, drawn.entries, drawn.documents, replace(RULESET, switches=discard))
+    discarding = turned(PROFILE.rulesets[LATER], out_of_scope_record="discard")
+    decision = whole(evidence("c", 0), record("c")).decided(discarding)
     assert broken(decision) == (4, "said_after_evidence", "evidence/final")
 
 
@@ -287,11 +281,7 @@ def test_counts_that_rest_on_what_was_erased_leave_the_run_open(
         ([R, record("c", "j")], (3, 0), "evidence_miscounts_records"),
         ([R, record("c", "j")], (0, 0), "evidence_miscounts_records"),
         ([Erased(owed("c"))], (0, 2), "evidence_miscounts_gaps"),
-        (
-            [REFUSED, record("c", "k")],
-            (2, 0),
-            "evidence_miscounts_records",
-        ),
+        ([REFUSED, record("c", "k")], (2, 0), "evidence_miscounts_records"),
     ],
 )
 def test_counts_that_nothing_erased_could_mend_break_the_protocol(

@@ -1,10 +1,8 @@
 """What the later profile asks of RECORDs: codes and details, and that it asks wherever a RECORD is read."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +15,7 @@ from ledger.dialects.collection_profile.plan import StreamPlan, plan_stream
 from ledger.dialects.collection_profile.rules.record import key_agrees_with_data
 from ledger.dialects.collection_profile.rulesets import LATER, RULESETS
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, shape_message
-from ledger.replay.replay import replay
 from tests.dialects.collection_profile.runs import (
-    PROFILE,
     Erased,
     Message,
     broken,
@@ -34,6 +30,7 @@ from tests.dialects.collection_profile.runs import (
     state,
     streams,
     to_line,
+    turned,
 )
 
 ALL = fully_declared(streams("a"))
@@ -107,15 +104,13 @@ def test_of_an_erased_record_nothing_is_asked(
 
 
 def test_what_is_out_of_scope_may_be_discarded_and_what_is_bad_may_not() -> None:
-    discarding = replace(
-        LATER, switches=msgspec.structs.replace(LATER.switches, out_of_scope_record="discard")
-    )
+    discarding = turned(LATER, out_of_scope_record="discard")
     timed = fully_declared(streams(a={"consent_time_field": "at"}))
     since = start({"name": "a", "time_range": {"since": "2026-01-01"}})
 
     def decided(*lines: Message) -> Any:
         drawn = run(timed, since, *lines, state("a"), done(len(lines)), exited(0))
-        return replay(PROFILE, drawn.entries, drawn.documents, discarding)
+        return drawn.decided(discarding)
 
     outside = decided(record("a", data={"id": "k"}), delete("a", data={"id": "k", "at": "2025-12-31"}))
     assert (outside.status, findings(outside)["record_outside_time_range"]) == ("succeeded", (3, 4))

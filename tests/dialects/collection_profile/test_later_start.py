@@ -6,6 +6,7 @@ from ledger.core.decision import Decision
 from ledger.core.observations import Offered
 from tests.dialects.collection_profile.runs import (
     EVERYTHING,
+    LATER,
     TEXT,
     Erased,
     Message,
@@ -22,7 +23,6 @@ from tests.dialects.collection_profile.runs import (
     streams,
 )
 
-LATER = "collection-profile/0.2.0"
 ALL = fully_declared(streams("a"))
 NOTHING = Offered()
 
