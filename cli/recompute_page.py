@@ -9,7 +9,8 @@ import msgspec
 
 from cli.options import Common, Output
 from cli.page import Page, count_of, entries_of, some_of
-from cli.recomputing import COLUMNS, Recomputed
+from cli.recompute_rows import COLUMNS
+from cli.recomputing import Recomputed
 from cli.render import Row, print_lines, print_rows, print_text
 from ledger.replay.impact import Group, Told
 

@@ -1,22 +1,18 @@
-"""What comes of recomputing a history: counted as it goes, and told as rows."""
+"""What comes of recomputing a history, counted as it goes, and what its sums say to whoever asked for it."""
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from cli.page import count_of, some_of
 from cli.progress import Advance
+from cli.recompute_rows import difference_row, group_row, plain_row
 from cli.render import Row
-from ledger.core.json_reader import printable
 from ledger.log.store import RunRow
 from ledger.recompute.planning import RunLeft
 from ledger.recompute.recomputation import Recomputation, RunDecided
 from ledger.recompute.twice import Twice
 from ledger.replay.differences import Difference, differences
 from ledger.replay.evidence import Evidence
-from ledger.replay.impact import Group, Impact
-
-COLUMNS = ("run_id", "stream", "kind", "before", "after", "code", "entries")
+from ledger.replay.impact import Impact
 
 NAMED = 20
 """Runs that are named of those with which something is wrong, before they are counted."""
@@ -101,7 +97,7 @@ class Recomputed:
         if len(self.left) < NAMED:
             self.left.append(left)
         code = "log_broken" if left.is_broken else "not_decided"
-        return _row(left.run, kind="left", code=code, says=left.why)
+        return plain_row(left.run, kind="left", code=code, says=left.why)
 
     def _compared(self, decided: RunDecided) -> Iterator[Row]:
         """Yield a row for everything that is decided otherwise."""
@@ -128,13 +124,13 @@ class Recomputed:
             self.reproduced += 1
         elif decided.reproduced is not None:
             self.unreproduced.add(run)
-            yield _row(run, kind="recorded", code="recorded_decision_not_reproduced")
+            yield plain_row(run, kind="recorded", code="recorded_decision_not_reproduced")
         if decided.differing:
             self.differing.add(run)
-            yield _row(run, kind="kept", code="kept_decision_differs")
+            yield plain_row(run, kind="kept", code="kept_decision_differs")
         if self.twice is not None and run.run_no in self.twice.differing:
             self.twice_differing.add(run)
-            yield _row(run, kind="twice", code="folded_to_other_bytes")
+            yield plain_row(run, kind="twice", code="folded_to_other_bytes")
 
     def summary(self) -> Row:
         """Return the sums: what was decided, how far the change reaches, and what nothing is known about."""
@@ -150,7 +146,7 @@ class Recomputed:
             "decisions_folded": self.recomputation.folded,
             "decisions_kept": self.recomputation.kept,
             "blast_radius": self.impact.radius(),
-            "groups": [_group(one) for one in self.impact.groups()],
+            "groups": [group_row(one) for one in self.impact.groups()],
             "indeterminate_runs": self.impact.indeterminate,
             "changed_rules": self.evidence.changed,
             "never_exercised": self.evidence.never_exercised(),
@@ -204,52 +200,3 @@ class Recomputed:
     def is_broken(self) -> bool:
         """Whether the log, or what is kept beside it, is not what it should be."""
         return self.broken_total > 0 or self.differing.total > 0
-
-
-def _group(group: Group) -> Row:
-    """Return a group without its first differences, which have rows of their own."""
-    return {name: value for name, value in msgspec.structs.asdict(group).items() if name != "first"}
-
-
-def difference_row(run: RunRow, difference: Difference, says: str) -> Row:
-    """Return a difference of a run as a row."""
-    why = difference.why
-    return _row(
-        run,
-        kind=difference.kind,
-        stream=difference.stream,
-        before=difference.before,
-        after=difference.after,
-        code=why.code,
-        clause=why.clause,
-        says=says,
-        basis=why.basis,
-        at_fault=why.stream,
-        keys=why.keys,
-        keys_total=why.keys_total,
-        entries=why.entries,
-        entries_total=why.entries_total,
-        records=difference.records,
-    )
-
-
-_NOTHING: Row = {
-    "stream": None,
-    "before": None,
-    "after": None,
-    "code": "",
-    "clause": "",
-    "says": "",
-    "basis": None,
-    "at_fault": None,
-    "keys": (),
-    "keys_total": 0,
-    "entries": (),
-    "entries_total": 0,
-    "records": 0,
-}
-
-
-def _row(run: RunRow, *, kind: str, **members: object) -> Row:
-    named = {"run_id": printable(run.run_id), "program": printable(run.program)}
-    return {"kind": kind, **named, **_NOTHING, **members}

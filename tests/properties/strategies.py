@@ -1,4 +1,4 @@
-"""Strategies for hypothesis: JSON values, manifests, lines, observations and whole runs.
+"""Strategies for hypothesis: manifests, messages, observations and whole runs.
 
 A run is drawn over a manifest with few streams and few keys, so that messages meet each other. Most lines are
 what a good connector could say; some are damaged. Observations may stand anywhere.
@@ -6,7 +6,6 @@ what a good connector could say; some are damaged. Observations may stand anywhe
 The same examples are drawn every time. ``LEDGER_HUNT=5000 pytest tests/properties`` draws that many new ones.
 """
 
-import json
 import os
 from typing import Any
 
@@ -17,6 +16,7 @@ from ledger.core import observations as o
 from ledger.core.entries import OBSERVER, Entry
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import Erased, Message, Run, Sent, Step
+from tests.properties.json_lines import damaged, json_values, respelled, to_bytes
 
 HUNT = int(os.environ.get("LEDGER_HUNT", "0"))
 settings.register_profile("ledger", deadline=None, max_examples=HUNT or 150, derandomize=not HUNT)
@@ -31,68 +31,6 @@ def once_in(draw: st.DrawFn, times: int) -> bool:
     """Draw whether something rare happens."""
     happens: bool = draw(st.sampled_from([False] * (times - 1) + [True]))
     return happens
-
-
-# JSON.
-
-scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=4),
-    st.sampled_from(["\ud800", "*", " ", "", "INTERACTION_RESPONSE", "START", "2026-01-01"]),
-)
-json_values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=6,
-)
-ODD_NUMBERS = ["1e400", "1e9999999", "-1E9999999", "1e99999999999999999999", "2.0", "1e3", "-0.0", "9" * 700]
-DAMAGE = [
-    b"",
-    b'"',
-    b"{",
-    b"}",
-    b",",
-    b"\xff",
-    b"\\ud800",
-    b"\x00",
-    b"NaN",
-    b"1e9999999",
-    b"null",
-    b"\r",
-    b"[" * 40,
-]
-
-
-@st.composite
-def damaged(draw: st.DrawFn, line: bytes) -> bytes:
-    """Cut a piece out of a line and put something else there."""
-    begin = draw(st.integers(0, len(line)))
-    end = draw(st.integers(begin, min(len(line), begin + 8)))
-    return line[:begin] + draw(st.sampled_from(DAMAGE)) + line[end:]
-
-
-@st.composite
-def respelled(draw: st.DrawFn, message: Message) -> bytes:
-    """Encode a message with one member changed, dropped, doubled or made an odd number."""
-    name = draw(st.sampled_from([*message, "type"]))
-    how = draw(st.sampled_from(["value", "drop", "double", "number"]))
-    if how == "value":
-        return to_bytes({**message, name: draw(json_values)})
-    rest = to_bytes({n: value for n, value in message.items() if n != name})
-    if how == "drop":
-        return rest
-    value = draw(st.sampled_from(ODD_NUMBERS)).encode() if how == "number" else to_bytes(draw(json_values))
-    if how == "double":
-        rest = to_bytes(message)
-    return rest[:-1] + (b"," if len(rest) > 2 else b"") + to_bytes(name) + b":" + value + b"}"
-
-
-def to_bytes(value: Any) -> bytes:
-    """Encode a value; lone surrogates become escapes."""
-    return json.dumps(value, separators=(",", ":")).encode()
 
 
 # Manifests.

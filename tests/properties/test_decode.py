@@ -18,7 +18,8 @@ from ledger.dialects.collection_profile.rulesets import RULESETS, TEXT
 from ledger.dialects.collection_profile.shapes import shape_message
 from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE
-from tests.properties.strategies import damaged, json_values, respelled, to_bytes, wire_lines
+from tests.properties.json_lines import damaged, json_values, respelled, to_bytes
+from tests.properties.strategies import wire_lines
 
 
 def read_slowly(line: bytes, ruleset: Ruleset) -> Any:

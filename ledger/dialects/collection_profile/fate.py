@@ -15,6 +15,9 @@ from ledger.dialects.collection_profile.accounting import NEAR_MISS_LIMIT
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
 from ledger.dialects.collection_profile.state import Ending, Phase, State
 
+_ABOUT_STREAMS = ("STATE", "SKIP_RESULT", "DETAIL_COVERAGE", "DETAIL_GAP", "STREAM_EVIDENCE", "PROGRESS")
+"""Messages, besides RECORDs, that name a stream which has to be in scope."""
+
 
 class Fate:
     """Status, cause and whether checkpoints may be weighed one by one.
@@ -97,10 +100,6 @@ def _may_have_left_scope(state: State) -> bool:
     if state.plan is None or state.violations or (state.cancelled is None and state.refused is None):
         return False
     return state.counted > 0 or not state.types_asked.isdisjoint(_ABOUT_STREAMS)
-
-
-_ABOUT_STREAMS = ("STATE", "SKIP_RESULT", "DETAIL_COVERAGE", "DETAIL_GAP", "STREAM_EVIDENCE", "PROGRESS")
-"""Messages, besides RECORDs, that name a stream which has to be in scope."""
 
 
 def _cause(

@@ -19,7 +19,8 @@ from tests.dialects.collection_profile.runs import (
     streams,
     to_line,
 )
-from tests.properties.strategies import json_values, wire_lines
+from tests.properties.json_lines import json_values
+from tests.properties.strategies import wire_lines
 
 SECRET = "hunter2-1f0c"
 REQUEST = {"type": "INTERACTION_RESPONSE", "request_id": "req_1", "status": "success"}
