@@ -3,7 +3,7 @@
 The page begins with how far the new rules reach; of whatever there may be thousands, the first are shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -15,6 +15,7 @@ from cli.render import Row, print_lines, print_rows, print_text
 from ledger.replay.impact import Group, Told
 
 KEYS_SHOWN = 5
+RULESETS_SHOWN = 3
 UNEXERCISED_SHOWN = 20
 
 _HEADINGS = {
@@ -58,8 +59,8 @@ def _document(recomputed: Recomputed, rows: Iterator[Row]) -> Iterator[bytes]:
 
 def write_recomputed(page: Page, recomputed: Recomputed) -> None:
     """Write how far the new rules reach, what flips and why, and what the history says nothing about."""
-    after, before = (some_of(list(ids)[:3], len(ids)) for ids in recomputed.rulesets)
-    if after:
+    if recomputed.rules_after:
+        after, before = _ids(recomputed.rules_after), _ids(recomputed.rules_before)
         page.line(f"{after} against {before or 'nothing'}", "bold")
     page.line(_amount(recomputed))
     page.line(_radius(recomputed), "bad" if recomputed.flips else "good")
@@ -73,6 +74,10 @@ def write_recomputed(page: Page, recomputed: Recomputed) -> None:
     _write_evidence(page, recomputed)
     _write_recorded(page, recomputed)
     _write_left(page, recomputed)
+
+
+def _ids(rules: Collection[str]) -> str:
+    return some_of(list(rules)[:RULESETS_SHOWN], len(rules))
 
 
 def _amount(recomputed: Recomputed) -> str:

@@ -43,7 +43,8 @@ class Recomputed:
         entries: their entries.
         impact: what is decided otherwise.
         evidence: which of the changed rules were exercised.
-        rulesets: the ids of the new rules and of the old ones that were met, each in order.
+        rules_after: the ids of the new rules that were met, in order.
+        rules_before: those of the old ones.
         demands: what each clause demands that a difference names, in words.
         left: the first runs that were not decided, of ``left_total``.
         broken_total: how many of these are broken.
@@ -68,7 +69,8 @@ class Recomputed:
         self.evidence = Evidence()
         self.runs = 0
         self.entries = 0
-        self.rulesets: tuple[dict[str, None], dict[str, None]] = ({}, {})
+        self.rules_after: dict[str, None] = {}
+        self.rules_before: dict[str, None] = {}
         self.demands: dict[str, str] = {}
         self.left: list[RunLeft] = []
         self.left_total = 0
@@ -102,12 +104,12 @@ class Recomputed:
     def _compared(self, decided: RunDecided) -> Iterator[Row]:
         """Yield a row for everything that is decided otherwise."""
         run, before, after = decided.run, decided.rules_before, decided.rules_after
-        self.rulesets[0][after.id] = None
+        self.rules_after[after.id] = None
         found: tuple[Difference, ...] = ()
         if before is None or decided.before is None:
             self.without_old_rules += 1
         else:
-            self.rulesets[1][before.id] = None
+            self.rules_before[before.id] = None
             if decided.before is not decided.after:
                 found = tuple(differences(decided.before, decided.after))
                 self.evidence.add(before, after, decided.exercised_before, decided.exercised_after)
@@ -134,12 +136,11 @@ class Recomputed:
 
     def summary(self) -> Row:
         """Return the sums: what was decided, how far the change reaches, and what nothing is known about."""
-        after, before = (list(ids) for ids in self.rulesets)
         return {
             "kind": "summary",
             "schema": "recomputation/1",
-            "rulesets": after,
-            "against": before,
+            "rulesets": list(self.rules_after),
+            "against": list(self.rules_before),
             "runs": self.runs,
             "entries": self.entries,
             "checkpoints": self.impact.checkpoints,

@@ -362,12 +362,21 @@ class Decision(_Part, frozen=True, kw_only=True):
     totals: Totals
 
 
+def committable(decision: Decision) -> list[str]:
+    """Return the checkpoints that are to be committed, in order."""
+    return [one.stream for one in decision.checkpoints if one.decision == "commit"]
+
+
 def encode_decision(decision: Decision) -> bytes:
     """Return the decision as JSON: the same bytes for the same decision, everywhere."""
     return canonical_json(decision)
 
 
 def decode_decision(body: bytes) -> Decision:
-    """Read a decision back."""
+    """Read a decision back.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError, RecursionError: it is none.
+    """
     decision: Decision = msgspec.json.decode(body, type=Decision)
     return decision

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from ledger.core.decision import Decision
+from ledger.core.decision import Decision, committable
 
 STREAMS_NAMED = 5
 """Checkpoints that a sentence names for each verdict, before it counts the rest."""
@@ -58,7 +58,7 @@ class OtherRuleset(msgspec.Struct, frozen=True, kw_only=True):
 def compare(here: Decision, there: Decision) -> OtherRuleset:
     """Compare a decision with that of another ruleset about the same entries of the same run."""
     differing = tuple(_checkpoints(here, there))
-    committed, would_commit = _committed(here), _committed(there)
+    committed, would_commit = committable(here), committable(there)
     order_differs = committed != would_commit and sorted(committed) == sorted(would_commit)
     status_differs = _status(here) != _status(there)
     same = not (differing or order_differs or status_differs)
@@ -87,10 +87,6 @@ def _checkpoints(here: Decision, there: Decision) -> Iterator[CheckpointDiffers]
     for stream in dict.fromkeys((*ours, *theirs)):
         if ours.get(stream) != theirs.get(stream):
             yield CheckpointDiffers(stream=stream, here=ours.get(stream), there=theirs.get(stream))
-
-
-def _committed(decision: Decision) -> list[str]:
-    return [one.stream for one in decision.checkpoints if one.decision == "commit"]
 
 
 def _status(decision: Decision) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from ledger.core.decision import Checkpoint, Decision, Reason
+from ledger.core.decision import Checkpoint, Decision, Reason, committable
 
 ENTRIES_TOLD = 10
 KEYS_TOLD = 10
@@ -81,7 +81,7 @@ def differences(before: Decision, after: Decision) -> Iterator[Difference]:
     if before.status != after.status:
         yield _difference("run", None, before.status, after.status, _why_run(*sides))
     yield from _checkpoints(*sides)
-    orders = _committed(before), _committed(after)
+    orders = committable(before), committable(after)
     if orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]):
         shown = [", ".join(order[:KEYS_TOLD]) for order in orders]
         why = Why(code="order_of_commits", clause="eligible/4", basis="after")
@@ -190,7 +190,3 @@ def _cause(side: _Side) -> Why:
         entries=cause.entries[:ENTRIES_TOLD],
         entries_total=len(cause.entries),
     )
-
-
-def _committed(decision: Decision) -> list[str]:
-    return [one.stream for one in decision.checkpoints if one.decision == "commit"]
