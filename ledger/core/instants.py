@@ -74,7 +74,14 @@ def read_instant(text: str) -> Instant | None:
 
 
 def is_date_time(text: str) -> bool:
-    """Tell a date-time with its offset, as :func:`read_instant` reads one; a date alone is none."""
+    """Tell a date-time with its offset, as :func:`read_instant` reads one; a date alone is none.
+
+    A leap second is one, as nothing is compared with it.
+
+    Source: RFC 3339 §5.6.
+    """
+    if text[16:19] == ":60":
+        text = f"{text[:16]}:59{text[19:]}"
     return len(text) > len("YYYY-MM-DD") and read_instant(text) is not None
 
 

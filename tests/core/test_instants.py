@@ -163,15 +163,22 @@ def test_what_is_a_date_time_is_of_iso_8601(moment: datetime) -> None:
     assert not is_date_time(moment.date().isoformat())
 
 
+@pytest.mark.parametrize("text", ["2016-12-31T23:59:60Z", "2017-01-01t01:59:60.5+02:00"])
+def test_a_leap_second_is_a_date_time_though_nothing_is_compared_with_it(text: str) -> None:
+    assert is_date_time(text)
+    assert is_iso_8601(text)
+    assert read_instant(text) is None
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "2026-10-01T08:05:09",
         "2026-10-01T08:05:09,25",
+        "2016-12-31T23:59:60",
         "2026-10-01T08:05",
         "2026-10-01T08+02",
         "2026-10-01T08:05:09+0230",
-        "2016-12-31T23:59:60Z",
         "20261001T080509.5+02:00",
         "20261001T0805",
         "20261001",

@@ -209,6 +209,7 @@ OTHERS: list[Message] = [
     {"type": "__proto__"},
     r.record("a", op="upsert"),
     r.state("a", cursor=None),
+    {"type": "STATE", "stream": "a"},
     r.gap("a", " k"),
     r.coverage("a", "a", ["k", 1, "1"], ["k"], optional_skip_keys=["k", 1]),
     r.done(0, "failed", error={"message": "it broke", "more": 1}),

@@ -133,10 +133,10 @@ class Record(_Part, frozen=True, tag_field="type", tag="RECORD"):
 
 
 class State(_Part, frozen=True):
-    """A checkpoint; ``cursor`` is opaque."""
+    """A checkpoint; ``cursor`` is opaque, and unset where the member is not there."""
 
     stream: str
-    cursor: Any = None
+    cursor: Any = msgspec.UNSET
 
 
 class Interaction(_Part, frozen=True):

@@ -27,7 +27,7 @@ class StreamPlan:
         discarded: those of them that were out of scope.
         rejected: those that the store refused for good.
         last_record: seq of the last RECORD.
-        keys: distinct keys, kept only where a rule needs them.
+        keys: distinct canonical keys, kept only where a rule needs them.
         owed: the keys of DETAIL_GAPs that no later RECORD carries, by the text of such a RECORD's key; kept
             where ``keys`` are.
         evidence: the entry of the STREAM_EVIDENCE that was accepted.
@@ -62,7 +62,7 @@ class StreamPlan:
         self.discarded = 0
         self.rejected = 0
         self.last_record = 0
-        self.keys: set[str | tuple[str, ...]] | None = None
+        self.keys: set[str] | None = None
         self.owed: dict[str, set[Key]] | None = None
         self.evidence: int | None = None
 

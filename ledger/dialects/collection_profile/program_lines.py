@@ -18,7 +18,7 @@ from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.rules import connector_fact as facts
 from ledger.dialects.collection_profile.rules.coverage import boundaries_in_scope
 from ledger.dialects.collection_profile.rules.done import STREAM_FAILURE
-from ledger.dialects.collection_profile.rules.evidence import counts_rest_on
+from ledger.dialects.collection_profile.rules.evidence import counts_rest_on, key_of_record
 from ledger.dialects.collection_profile.rules.scope import canonical_key, is_in_scope
 from ledger.dialects.collection_profile.state import FactKept, Phase, Question, Report, Skip, Staged, State
 
@@ -50,9 +50,10 @@ def on_record(state: State, entry: Entry, message: m.Record) -> None:
             refuse_record(state, entry, plan, fault)
             return
     if plan.keys is not None:
-        plan.keys.add(message.key)
+        key = canonical_key(message.key)
+        plan.keys.add(key)
         if plan.owed:
-            plan.owed.pop(canonical_key(message.key), None)
+            plan.owed.pop(key, None)
 
 
 def keep_op(state: State, message: m.Record) -> None:
@@ -144,7 +145,7 @@ def on_detail_gap(state: State, entry: Entry, message: m.DetailGap) -> None:
     plan = state.plan.streams.get(message.stream) if state.plan else None
     if plan is not None and plan.keys is not None and message.record_key is not None:
         plan.owed = {} if plan.owed is None else plan.owed
-        plan.owed.setdefault(message.record_key.text, set()).add(message.record_key)
+        plan.owed.setdefault(key_of_record(message.record_key), set()).add(message.record_key)
 
 
 def on_stream_evidence(state: State, entry: Entry, message: m.StreamEvidence) -> None:

@@ -1,8 +1,8 @@
 """What each message must be, as tables.
 
 :func:`shape_message` turns a decoded JSON object into a message by the table of its type, or says which
-member is at fault and what belongs there. ``null`` is read as absent. This is the complete judge of shape;
-``decode`` has a shortcut for well-formed RECORDs, and nothing else.
+member is at fault and what belongs there. ``null`` is read as absent, but for a cursor. This is the complete
+judge of shape; ``decode`` has a shortcut for well-formed RECORDs, and nothing else.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,12 +14,16 @@ from ledger.dialects.collection_profile import values as v
 
 
 class Member(NamedTuple):
-    """One row of a shape: a member, how its value is read, whether it must be there, and the clause."""
+    """One row of a shape: a member, how its value is read, whether it must be there, and the clause.
+
+    ``null`` is read as absent, unless the row keeps it as a value of its own.
+    """
 
     name: str
     read: v.Reader
     clause: str
     required: bool = False
+    keeps_null: bool = False
 
 
 class Shape(NamedTuple):
@@ -54,9 +58,9 @@ def _build(shape: Shape, value: Mapping[str, Json]) -> Any:
         Bad: with the dotted path of the first member, in the table's order, that is missing or wrong.
     """
     read: dict[str, Any] = {}
-    for name, reader, clause, required in shape.members:
+    for name, reader, clause, required, keeps_null in shape.members:
         raw = value.get(name)
-        if raw is None:
+        if raw is None and not (keeps_null and name in value):
             if required:
                 raise v.Bad("present", member=name, clause=clause)
             continue
@@ -166,7 +170,7 @@ PROGRAM_SHAPES: Mapping[str, Shape] = {
         m.State,
         (
             Member("stream", v.read_string, "state/stream", True),
-            Member("cursor", v.read_anything, "state/cursor"),
+            Member("cursor", v.read_anything, "state/cursor", keeps_null=True),
         ),
     ),
     "INTERACTION": Shape(

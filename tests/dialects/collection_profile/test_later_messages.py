@@ -297,3 +297,11 @@ def test_what_was_erased_of_another_stream_or_after_the_evidence_leaves_nothing_
     assert later(erased, record("c"), evidence("c", 1)).status == "succeeded"
     assert later(record("c"), evidence("c", 1), erased).status == "succeeded"
     assert later(R, record("p"), state("p")).status == "succeeded"
+
+
+def test_a_gap_behind_evidence_is_an_occasion_where_no_manifest_is_known() -> None:
+    unknown = run(None, start_all(M), evidence("c", 0), owed("c"))
+    state = PROFILE.initial_state(RULESET, unknown.documents)
+    PROFILE.evolve(state, unknown.entries)
+    assert broken(PROFILE.decide(state)) == (4, "said_after_evidence", "evidence/final")
+    assert "gap_comes_before_evidence" in PROFILE.exercised(state)

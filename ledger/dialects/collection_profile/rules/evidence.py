@@ -6,8 +6,9 @@ the counts were taken, whether a boundary was walked) is never asked.
 
 from typing import NamedTuple
 
+from ledger.core.ecmascript import number_to_string
 from ledger.core.findings import Detail, Fault, rule, show_name
-from ledger.dialects.collection_profile.messages import DetailGap, Record, StreamEvidence
+from ledger.dialects.collection_profile.messages import DetailGap, Key, Record, StreamEvidence
 from ledger.dialects.collection_profile.plan import StreamPlan
 from ledger.dialects.collection_profile.state import State
 
@@ -132,6 +133,13 @@ def _seen(state: State, stream: str) -> Seen | None:
     )
 
 
+def key_of_record(gap_key: Key) -> str:
+    """Return the canonical key of the record that a gap is about; see ``record/primary_key`` for numbers."""
+    text = gap_key.text
+    is_fraction = gap_key.is_number and ("." in text or "e-" in text)
+    return number_to_string(float(text)) if is_fraction else text
+
+
 def evidence_entry(state: State, stream: str) -> int | None:
     """Return the entry of a stream's accepted evidence, an erased one too; None where there is none."""
     if stream in state.evidence:
@@ -145,7 +153,12 @@ def record_comes_before_evidence(plan: StreamPlan, record: Record) -> Fault | No
     return None if plan.evidence is None else after_evidence("RECORD", record.stream, plan.evidence)
 
 
-@rule("evidence/final", when=lambda state, message: is_of_a_child(state, message.stream))
+def may_be_final(state: State, message: DetailGap) -> bool:
+    """Tell whether a gap's stream may give evidence, or gave it where no manifest says that it may not."""
+    return is_of_a_child(state, message.stream) or evidence_entry(state, message.stream) is not None
+
+
+@rule("evidence/final", when=may_be_final)
 def gap_comes_before_evidence(state: State, message: DetailGap) -> Fault | None:
     """A DETAIL_GAP comes before the accepted evidence of its stream, which is final."""
     given = evidence_entry(state, message.stream)

@@ -1,5 +1,6 @@
 """RECORD: what one holds by itself and against its stream's declaration, whatever the scope."""
 
+from ledger.core.ecmascript import number_to_string
 from ledger.core.findings import Detail, Fault, rule, show_name
 from ledger.core.instants import is_iso_8601
 from ledger.core.json_reader import Json, is_number, minified, printable
@@ -60,9 +61,10 @@ def key_agrees_with_data(plan: StreamPlan, record: Record) -> Fault | None:
     """A record's key is what its data holds in the fields of the primary key, in their order.
 
     Reading: canonical keys are compared, so the key of one field is a string, and that of several an array of
-    strings or its minified JSON. A number is its shortest digits, exact at any size (``1.0`` is ``1``), a
-    boolean its word; an object and an array are no part of a key. A record without a field of its key does
-    not agree; of a deletion another rule demands the fields, and this one only that those agree which it has.
+    strings or its minified JSON. A whole number is its digits, exact at any size (``1.0`` is ``1``), another
+    one its shortest digits as ECMAScript writes them, a boolean its word; an object and an array are no part
+    of a key. A record without a field of its key does not agree; of a deletion another rule demands the
+    fields, and this one only that those agree which it has.
     """
     data, fields = record.data, plan.declared.primary_key
     if data is None or (len(fields) == 1 and record_value(data.get(fields[0])) == record.key):
@@ -87,6 +89,8 @@ def _key_text(value: Json) -> str | None:
         return minified(value)
     if isinstance(value, int) and abs(value) <= MAX_COUNT:
         return str(value)
+    if isinstance(value, float) and not value.is_integer():
+        return number_to_string(value)
     if not isinstance(value, str) and not is_number(value):
         return None
     try:

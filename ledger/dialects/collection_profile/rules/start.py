@@ -75,8 +75,8 @@ def required_bindings_are_described(asked: Asked) -> Iterator[Fault]:
 def now_is_a_time(asked: Asked) -> Iterator[Fault]:
     """``now``, where START carries it, is an RFC 3339 date-time with its offset.
 
-    Reading: a date alone is none; leap seconds are not read, as nowhere else. That a replay sends the time of
-    the run which it replays cannot be seen in one run.
+    Reading: a date alone is none. A leap second is a time, as it is in ``emitted_at``. That a replay sends
+    the time of the run which it replays cannot be seen in one run.
     """
     now = asked.start.now
     if now is not None and not (isinstance(now, str) and is_date_time(now)):

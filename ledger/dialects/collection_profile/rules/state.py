@@ -1,5 +1,7 @@
 """STATE: a checkpoint, and which streams are one."""
 
+import msgspec
+
 from ledger.core.findings import Fault, rule, show_name
 from ledger.dialects.collection_profile.messages import State as StateMessage
 from ledger.dialects.collection_profile.state import State
@@ -23,7 +25,21 @@ def cursor_is_an_object_or_null(state: State, message: StateMessage) -> Fault | 
 
     Reading: an absent or null cursor is a checkpoint at which nothing is stored.
     """
-    return None if message.cursor is None else cursor_is_an_object(state, message)
+    if message.cursor is None or message.cursor is msgspec.UNSET:
+        return None
+    return cursor_is_an_object(state, message)
+
+
+@rule("state/cursor")
+def cursor_is_there(state: State, message: StateMessage) -> Fault | None:
+    """A checkpoint has the member ``cursor``, be it null.
+
+    Reading: that null is a cursor does not make the member optional, which no text says.
+    """
+    if message.cursor is not msgspec.UNSET:
+        return None
+    detail = {"type": "STATE", "member": "cursor", "expected": "present", "stream": show_name(message.stream)}
+    return Fault(code="member_missing", clause="state/cursor", detail=detail)
 
 
 @rule("state/stream")

@@ -28,7 +28,11 @@ _PERMITTED = evidence.evidence_agrees_with_counts
 
 _MESSAGE_RULES = {
     **TEXT.message_rules,
-    "STATE": (scope.names_stream_in_scope("state/stream"), state_rules.cursor_is_an_object_or_null),
+    "STATE": (
+        scope.names_stream_in_scope("state/stream"),
+        state_rules.cursor_is_there,
+        state_rules.cursor_is_an_object_or_null,
+    ),
     "INTERACTION": (interaction.kind_is_declared,),
     "SKIP_RESULT": (
         *TEXT.message_rules["SKIP_RESULT"],
