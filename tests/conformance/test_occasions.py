@@ -16,6 +16,7 @@ from ledger.dialects.collection_profile.state import State
 from ledger.dialects.collection_profile.switches import Switches
 from tests.conformance.case_runs import perform, record
 from tests.conformance.test_collection_profile import DIALECT, GENERATED, WRITTEN
+from tests.dialects.collection_profile import runs as r
 from tests.dialects.collection_profile.runs import PROFILE, Run, turned
 
 VALUES = {name: get_args(values) for name, values in get_type_hints(Switches).items()}
@@ -142,3 +143,12 @@ def test_all_switches_that_are_not_exercised_decide_nothing_together(ruleset: st
 def test_rules_that_are_not_exercised_decide_nothing(ruleset: str) -> None:
     cases = tried(ruleset)
     assert [c.id for c in cases if not decides_the_same(c, of_rules(RULESETS[ruleset], c.exercised))] == []
+
+
+@pytest.mark.parametrize("ruleset", ["collection-profile/0.1.0", "collection-profile/0.2.0"])
+def test_a_listed_gap_whose_key_was_hydrated_is_an_occasion_for_who_accounts_for_it(ruleset: str) -> None:
+    manifest = r.fully_declared(r.streams("p", d=r.detail("p")))
+    gap = r.owed("d", "k", "p")
+    lines = (gap, r.coverage("d", "p", ["k"], ["k"], gap_keys=["k"]), r.done(0), r.exited(0))
+    run = r.run(manifest, r.start_all(manifest), *lines)
+    assert "unlisted_gap" in PROFILE.exercised(folded(run, RULESETS[ruleset]))

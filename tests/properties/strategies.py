@@ -115,6 +115,8 @@ def messages(draw: st.DrawFn, manifest: Message, in_scope: list[str]) -> Message
     keys = draw(st.lists(st.sampled_from(["k", "j", *one]), max_size=3, unique=True))
     held = draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
     gaps = [key for key in keys if key not in held] if draw(st.booleans()) else []
+    if once_in(draw, 8):
+        gaps = keys  # those that it hydrated too
     key = draw(st.sampled_from(["k", "j"]))
     at = draw(st.sampled_from(["2026-01-02", "2026-01-02", "2026-01-02", 1767312000000]))
     choices: list[Message] = [r.record(name, key, data={"id": key, "at": at}), r.record(name, key)]

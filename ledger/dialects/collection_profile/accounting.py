@@ -54,10 +54,14 @@ def account(state: State, report: Report) -> Account:
     return Account(len(report.message.required_keys), hydrated, gapped, tuple(unaccounted))
 
 
-def names_unlisted_gap(state: State, report: Report) -> bool:
-    """Tell whether a gap names a required key that a report neither hydrated nor lists in ``gap_keys``."""
+def lists_other_gaps(state: State, report: Report) -> bool:
+    """Tell whether a gap names a key that a report lists and does not owe, or owes and does not list.
+
+    What it owes is what it requires and did not hydrate; what it lists stands in its ``gap_keys``.
+    """
     backed = _backed(state, report.message.stream, report.message.state_stream)
-    return not (backed & frozenset(report.message.required_keys) <= report.hydrated | report.listed_gaps)
+    owes = frozenset(report.message.required_keys) - report.hydrated
+    return not backed.isdisjoint(owes ^ report.listed_gaps)
 
 
 def gaps_span_boundaries(state: State, stream: str) -> bool:

@@ -3,8 +3,8 @@
 A history in which a rule never had an occasion is no evidence for the rule, nor against it. What is not named
 here made no difference to the decision; what is named may have made none either: where the fold does not tell
 exactly, a rule or a switch counts as exercised. An erased message counts as one that every rule about its
-type had to judge. It is all read off the state once the run is folded; the little that only the moment tells
-stands in ``state.occasions``.
+type had to judge, and an erased START as one that narrowed each stream in every way. It is all read off the
+state once the run is folded; the little that only the moment tells stands in ``state.occasions``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from typing import Any
 
 from ledger.core.ecmascript import is_array_index
 from ledger.core.findings import rule_occasion
-from ledger.dialects.collection_profile.accounting import names_unlisted_gap
+from ledger.dialects.collection_profile.accounting import lists_other_gaps
 from ledger.dialects.collection_profile.fate import Fate, resolve_fate
 from ledger.dialects.collection_profile.rules.manifest import declares_all
 from ledger.dialects.collection_profile.state import State
@@ -62,9 +62,11 @@ def _rules_about_lines(state: State) -> Iterator[Callable[..., Any]]:
         yield from (rule for rule in ruleset.message_rules.get(type_, ()) if rule_occasion(rule) is None)
     if "STATE" in state.types_asked:
         yield from (rule for rule in ruleset.staging_rules if rule_occasion(rule) is None)
-    for plan in state.plan.streams.values() if state.plan is not None else ():
-        if plan.emitted:
-            yield from (rule for rule in plan.rules if _had(rule, plan))
+    for name, plan in state.plan.streams.items() if state.plan is not None else ():
+        if plan.emitted and state.erased.start:  # what it was held against, nobody can tell
+            yield from ruleset.record_rules
+        elif plan.emitted:
+            yield from (rule for rule in plan.rules if name in state.erased.records or _had(rule, plan))
     if state.done is not None and state.exit is not None and "DONE" in state.types_asked:
         yield from (rule for rule in ruleset.exit_rules if _had(rule, state.done, state.exit))
 
@@ -152,7 +154,7 @@ def _declares(state: State, stream: str, parent: str) -> bool:
 
 
 def _unlisted_gap(state: State) -> bool:
-    return any(names_unlisted_gap(state, report) for report in state.reports.values())
+    return any(lists_other_gaps(state, report) for report in state.reports.values())
 
 
 def _unscoped_gap(state: State) -> bool:

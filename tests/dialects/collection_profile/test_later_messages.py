@@ -301,7 +301,7 @@ def test_what_was_erased_of_another_stream_or_after_the_evidence_leaves_nothing_
 
 def test_a_gap_behind_evidence_is_an_occasion_where_no_manifest_is_known() -> None:
     unknown = run(None, start_all(M), evidence("c", 0), owed("c"))
-    state = PROFILE.initial_state(RULESET, unknown.documents)
+    state = PROFILE.initial_state(PROFILE.rulesets[LATER], unknown.documents)
     PROFILE.evolve(state, unknown.entries)
     assert broken(PROFILE.decide(state)) == (4, "said_after_evidence", "evidence/final")
     assert "gap_comes_before_evidence" in PROFILE.exercised(state)

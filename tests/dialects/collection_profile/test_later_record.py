@@ -16,8 +16,10 @@ from ledger.dialects.collection_profile.rules.record import key_agrees_with_data
 from ledger.dialects.collection_profile.rulesets import LATER, RULESETS
 from ledger.dialects.collection_profile.shapes import PROGRAM_SHAPES, shape_message
 from tests.dialects.collection_profile.runs import (
+    PROFILE,
     Erased,
     Message,
+    Step,
     broken,
     delete,
     done,
@@ -162,3 +164,22 @@ def test_a_value_agrees_with_its_own_text_and_with_no_other(value: int | str) ->
     assert isinstance(other, Record)
     assert key_agrees_with_data(PLAN, own) is None
     assert key_agrees_with_data(PLAN, other) is not None
+
+
+def exercised(manifest: Message, *steps: Step) -> frozenset[str]:
+    asked = run(manifest, *steps)
+    state_ = PROFILE.initial_state(LATER, asked.documents)
+    PROFILE.evolve(state_, asked.entries)
+    return PROFILE.exercised(state_)
+
+
+def test_an_erased_record_may_have_been_a_deletion() -> None:
+    rules = {"delete_carries_its_key", "append_only_stream_deletes_nothing"}
+    assert rules.isdisjoint(exercised(APPENDED, start("a"), record("a")))
+    assert rules <= exercised(APPENDED, start("a"), Erased(record("a")))
+
+
+def test_an_erased_start_may_have_set_a_range() -> None:
+    rule = "every_record_is_within_time_range"
+    assert rule not in exercised(ALL, start("a"), record("a"))
+    assert rule in exercised(ALL, Erased(start("a")), record("a"))
