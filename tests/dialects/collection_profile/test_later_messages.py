@@ -141,6 +141,7 @@ AGREEING: list[tuple[str, list[Step], tuple[int, int]]] = [
     ("owed after its record", [record("c", "k"), owed("c")], (1, 1)),
     ("recovered by another stream", [owed("c"), record("p", "k")], (0, 1)),
     ("refused", [record("c", "k"), record("c", "j"), RecordsRejected(stream="c", count=1)], (1, 0)),
+    ("one of two alike refused", [*[record("c", "k")] * 2, RecordsRejected(stream="c", count=1)], (1, 0)),
     ("all refused", [record("c", "k"), RecordsRejected(stream="c", count=5)], (0, 0)),
     ("refused of another", [record("c", "k"), RecordsRejected(stream="p", count=1)], (1, 0)),
 ]
@@ -260,7 +261,7 @@ def opened_by(lines: Iterable[Step]) -> tuple[str, tuple[int, ...] | None]:
         ([R, record("c", "j")], (2, 0)),
         ([R, record("c", "j")], (1, 0)),
         ([R, owed("c")], (1, 0)),
-        ([R, owed("c")], (0, 1)),
+        ([R, owed("c")], (1, 1)),
         ([Erased(owed("c"))], (0, 0)),
         ([Erased(owed("c"))], (0, 1)),
         ([REFUSED, record("c", "k")], (0, 0)),
@@ -278,6 +279,7 @@ def test_counts_that_rest_on_what_was_erased_leave_the_run_open(
 @pytest.mark.parametrize(
     ("steps", "counts", "code"),
     [
+        ([R, owed("c")], (0, 1), "evidence_miscounts_records"),
         ([R, record("c", "j")], (3, 0), "evidence_miscounts_records"),
         ([R, record("c", "j")], (0, 0), "evidence_miscounts_records"),
         ([Erased(owed("c"))], (0, 2), "evidence_miscounts_gaps"),

@@ -124,9 +124,10 @@ def _seen(state: State, stream: str) -> Seen | None:
     erased = state.erased
     records, gaps = len(erased.records.get(stream, ())), len(erased.gaps.get(stream, ()))
     refused = plan.emitted if stream in erased.rejections else plan.rejected
+    left = 0 if stream in erased.rejections else plan.accepted
     keys, owed = len(plan.keys), sum(map(len, (plan.owed or {}).values()))
     return Seen(
-        fewest_keys=max(0, keys - refused),
+        fewest_keys=max(keys - refused, min(left, 1)),  # what is left of RECORDs has some key
         most_keys=min(keys + records, plan.accepted),
         fewest_gaps=max(0, owed - records),
         most_gaps=min(owed + refused, state.gaps.of_stream(stream)) + gaps,
