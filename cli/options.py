@@ -164,4 +164,7 @@ def examples(text: str) -> str:
 
 
 def _joined(before: Given, after: Given) -> Given:
-    return Given(**{name: getattr(after, name) or getattr(before, name) for name in _OPTIONS})
+    """Take what stands behind the verb, else what stands before it; an empty text was given, too."""
+    return Given(
+        **{name: getattr(before if getattr(after, name) is None else after, name) for name in _OPTIONS}
+    )

@@ -12,6 +12,9 @@ WORTH_A_BAR = 1_000_000
 
 ENTRIES_WORTH_A_BAR = 100_000
 
+BAR_COLUMNS = 20
+"""How long the bar itself is, so that all that stands beside it has room in 80 columns."""
+
 Advance = Callable[[str, int], None]
 """Told what is being worked on, and how many bytes or entries of everything are done."""
 
@@ -44,6 +47,7 @@ def progress_bar(total: int, *, color: bool, counts_entries: bool = False) -> It
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
+    from rich.table import Column
     from rich.text import Text
 
     class EntriesColumn(ProgressColumn):
@@ -54,8 +58,10 @@ def progress_bar(total: int, *, color: bool, counts_entries: bool = False) -> It
             rate = f" {speed:,.0f} entries/s" if speed else ""
             return Text(f"{int(task.completed):,}/{total:,}{rate}", style="progress.download")
 
-    amount = (EntriesColumn(),) if counts_entries else (DownloadColumn(), TransferSpeedColumn())
-    columns = (TextColumn("{task.description}"), BarColumn(), *amount, TimeRemainingColumn())
+    in_one_line = Column(no_wrap=True)
+    entries = (EntriesColumn(table_column=in_one_line),)
+    amount = entries if counts_entries else (DownloadColumn(), TransferSpeedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(BAR_COLUMNS), *amount, TimeRemainingColumn())
     console = Console(stderr=True, no_color=not color or None)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)

@@ -1,5 +1,6 @@
 """What comes of recomputing a history, counted as it goes, and what its sums say to whoever asked for it."""
 
+import sys
 from collections.abc import Iterable, Iterator
 
 from cli.page import count_of, some_of
@@ -51,6 +52,8 @@ class Recomputed:
         reproduced: runs whose recorded decision is that of the fold through its own cut.
         unreproduced: those of which it is another.
         without_old_rules: runs that are held against nothing.
+        checkpoints_before: checkpoints that the old decisions hold; the new ones where there are none.
+        shows_all: whether nothing is left out of a list for its length.
         differing: runs of which a kept decision is not what was folded now.
         twice_differing: runs that were folded twice, to different bytes.
     """
@@ -66,6 +69,8 @@ class Recomputed:
         self.recomputation = recomputation
         self.twice = twice
         self.impact = Impact(shown)
+        self.shows_all = shown == sys.maxsize
+        self.checkpoints_before = 0
         self.evidence = Evidence()
         self.runs = 0
         self.entries = 0
@@ -76,7 +81,7 @@ class Recomputed:
         self.left_total = 0
         self.broken_total = 0
         self.reproduced = 0
-        self.without_old_rules = 0
+        self.without_old_rules = Named()
         self.unreproduced = Named()
         self.differing = Named()
         self.twice_differing = Named()
@@ -107,12 +112,13 @@ class Recomputed:
         self.rules_after[after.id] = None
         found: tuple[Difference, ...] = ()
         if before is None or decided.before is None:
-            self.without_old_rules += 1
+            self.without_old_rules.add(run)
         else:
             self.rules_before[before.id] = None
             if decided.before is not decided.after:
                 found = tuple(differences(decided.before, decided.after))
                 self.evidence.add(before, after, decided.exercised_before, decided.exercised_after)
+        self.checkpoints_before += len((decided.before or decided.after).checkpoints)
         self.impact.add(run.run_id, run.program, len(decided.after.checkpoints), found)
         for one in found:
             rules = before if one.why.basis == "before" and before is not None else after
@@ -144,6 +150,7 @@ class Recomputed:
             "runs": self.runs,
             "entries": self.entries,
             "checkpoints": self.impact.checkpoints,
+            "checkpoints_before": self.checkpoints_before,
             "decisions_folded": self.recomputation.folded,
             "decisions_kept": self.recomputation.kept,
             "blast_radius": self.impact.radius(),
@@ -157,7 +164,8 @@ class Recomputed:
             },
             "runs_left": self.left_total,
             "runs_broken": self.broken_total,
-            "runs_without_old_rules": self.without_old_rules,
+            "runs_without_old_rules": self.without_old_rules.total,
+            "kept_decisions_compared": self.recomputation.compared,
             "kept_decisions_differing": self.differing.total,
             "folded_twice": self.twice.folded if self.twice else None,
             "twice_differing": self.twice_differing.total if self.twice else None,
@@ -196,6 +204,11 @@ class Recomputed:
     def flips(self) -> bool:
         """Whether anything is decided otherwise for certain."""
         return self.impact.radius().runs > 0
+
+    @property
+    def has_other_rules(self) -> bool:
+        """Whether runs were held against rules of another name than the new ones."""
+        return bool(self.rules_before.keys() - self.rules_after.keys())
 
     @property
     def is_broken(self) -> bool:

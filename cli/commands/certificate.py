@@ -35,11 +35,12 @@ def certificate(
         typer.Option("--check", metavar="FILE", help="Come to it again, and compare; - is stdin."),
     ] = None,
 ) -> None:
-    """Print root, rules and decision of a run, as digests that anyone can check."""
+    """Print the certificate of a run: root, rules and decision, as digests that anyone can check."""
     from ledger.recompute.certificate import differing_members
 
     if (run is None) == (check is None):
-        raise UsageError("expected a run, or --check and the file of a certificate; found both or neither")
+        which = "neither" if run is None else "both; a certificate names its run"
+        raise UsageError(f"expected a run, or --check and the file of a certificate; found {which}")
     if check is None:
         with open_ledger(common) as store:
             _print(common, _certify(common, store, find_run(store, run or ""), common.ruleset))

@@ -107,7 +107,7 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
 
     with ExitStack() as held:
         store = held.enter_context(open_ledger(common))
-        after = any_ruleset(store, common.ruleset).ruleset if common.ruleset else None
+        after = any_ruleset(store, common.ruleset).ruleset if common.ruleset is not None else None
         before = any_ruleset(store, asked.against).ruleset if asked.against != RECORDED else None
         total = sum(store.size(run.run_no) for run in filtered_runs(store, asked.runs))
         folding = held.enter_context(closing(_folding(common, asked, total)))

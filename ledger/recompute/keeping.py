@@ -28,11 +28,13 @@ class Keeping:
 
     Attributes:
         unkept: why decisions are not kept for the next time, '' where they are.
+        compared: how many decisions that are kept were held against what was folded now.
     """
 
     def __init__(self, cache: DecisionCache | None, *, unkept: str, is_proof: bool) -> None:
         """Prepare it; :class:`ledger.recompute.recomputation.Recomputation` says what each of these is."""
         self.unkept = unkept
+        self.compared = 0
         self._cache = cache
         self._is_proof = is_proof
 
@@ -78,4 +80,5 @@ class Keeping:
         if not self._is_proof or self._cache is None or not self._cache.holds(key):
             return False
         kept = self._cache.get(key)
+        self.compared += 1
         return kept is None or (kept.decision, kept.exercised) != (folded.decision, folded.exercised)

@@ -104,6 +104,11 @@ class Recomputation:
         """Why decisions are not kept for the next time, '' where they are."""
         return self._keeping.unkept
 
+    @property
+    def compared(self) -> int:
+        """How many decisions that are kept were held against what was folded now."""
+        return self._keeping.compared
+
     def decide(self, runs: Iterable[RunRow]) -> Iterator[RunDecided | RunLeft]:
         """Decide runs, and yield what comes of each in the order in which they are given.
 

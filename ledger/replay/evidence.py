@@ -17,16 +17,16 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         what: ``switch``, or ``rule on`` and what it is asked of.
-        here: where the old ruleset has it: a switch's value, a rule's place; null where it does not.
-        there: likewise of the new ruleset.
+        before: where the old ruleset has it: a switch's value, a rule's place; null where it does not.
+        after: likewise of the new ruleset.
     """
 
     what: str
     name: str
     clause: str
     says: str
-    here: str | None
-    there: str | None
+    before: str | None
+    after: str | None
 
 
 class Evidence:
@@ -57,8 +57,8 @@ class Evidence:
         return [one for one in self._changed() if not self._is_exercised(one)]
 
     def _is_exercised(self, one: Change) -> bool:
-        was = one.here is not None and one.name in self._before
-        return was or (one.there is not None and one.name in self._after)
+        was = one.before is not None and one.name in self._before
+        return was or (one.after is not None and one.name in self._after)
 
     def _changed(self) -> list[Change]:
         found: dict[tuple[str, str, str], Change] = {}
@@ -71,8 +71,8 @@ class Evidence:
                         name=switch.name,
                         clause=switch.clause,
                         says=switch.says,
-                        here=switch.here,
-                        there=switch.there,
+                        before=switch.here,
+                        after=switch.there,
                     ),
                 )
             for rule in changes.rules:
@@ -83,8 +83,8 @@ class Evidence:
                         name=rule.name,
                         clause=rule.clause,
                         says=rule.says,
-                        here=None if rule.here is None else str(rule.here),
-                        there=None if rule.there is None else str(rule.there),
+                        before=None if rule.here is None else str(rule.here),
+                        after=None if rule.there is None else str(rule.there),
                     ),
                 )
         return list(found.values())

@@ -51,8 +51,7 @@ def read_ruleset(text: str, known: Sequence[Known], where: str) -> Ruleset:
     for name in members:
         if name not in MEMBERS:
             raise RulesetError(
-                f"{where}: expected the members {', '.join(MEMBERS)}, "
-                f"found {_shown(name)}; {suggest(name, MEMBERS)}"
+                f"{where}: expected a member of a ruleset, found {_shown(name)}; {suggest(name, MEMBERS)}"
             )
     own_id = _text(members, "id", 'id = "acme/2026-12"', where)
     extends = _text(members, "extends", _EXAMPLE, where)
@@ -62,8 +61,7 @@ def read_ruleset(text: str, known: Sequence[Known], where: str) -> Ruleset:
     except (RulesetError, NotFoundError) as error:
         raise RulesetError(f"{where}: {error}") from None
     switches = _switches(members, base, where)
-    turned = ", ".join(f"{name} {value}" for name, value in switches.items())
-    summary = _summary(members, f"{base.id}, with {turned}" if turned else f"the same as {base.id}", where)
+    summary = _summary(members, _told(base, switches), where)
     try:
         return dialect_named(base.dialect).derive(base, id=own_id, summary=summary, switches=switches)
     except UsageError as error:
@@ -139,11 +137,19 @@ def _rebuilt(document: _Document, base: Ruleset) -> Ruleset | None:
     if [(told.asked_of, told.name) for told in base.tell_rules()] != document.rules:
         return None
     switches = {told.name: told.default for told in base.tell_switches()} | document.switches
-    summary = f"kept in the ledger; the rules are those of {base.id}"
+    own = {told.name: told.value for told in base.tell_switches()}
+    turned = {name: value for name, value in switches.items() if value != own.get(name)}
+    summary = f"kept in the ledger: {_told(base, turned)}"
     try:
         return dialect_named(base.dialect).derive(base, id=document.id, summary=summary, switches=switches)
     except UsageError:
         return None
+
+
+def _told(base: Ruleset, turned: Mapping[str, str]) -> str:
+    """Say what a ruleset is that takes the rules of another, for which nobody has a better summary."""
+    switches = ", ".join(f"{name} {value}" for name, value in turned.items())
+    return f"{base.id}, with {switches}" if switches else f"the same as {base.id}"
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:

@@ -298,12 +298,15 @@ def test_a_run_of_a_dialect_that_is_not_known_cannot_be_certified(path: Path) ->
     assert "'carrier-pigeon' is not known to this version" in done.err
 
 
-@pytest.mark.parametrize("words", [(), ("run_1", "--check", "x.json")])
-def test_a_run_or_a_file_is_asked_for(path: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [((), "neither"), (("run_1", "--check", "x.json"), "both; a certificate names its run")],
+)
+def test_a_run_or_a_file_is_asked_for(path: Path, words: tuple[str, ...], found: str) -> None:
     done = call("-l", path, "certificate", *words)
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "runledger: expected a run, or --check and the file of a certificate; found both or neither\n"
+        f"runledger: expected a run, or --check and the file of a certificate; found {found}\n"
     )
 
 

@@ -111,6 +111,14 @@ def test_help_imports_nothing_heavy() -> None:
     assert heavy & set(done.stderr.split()) == set()
 
 
+def test_the_list_of_commands_says_of_each_what_it_does() -> None:
+    listed = dict(
+        re.findall(r"^  ([a-z]+)  +(.+)$", call("--help").out.partition("Commands:")[2], re.MULTILINE)
+    )
+    assert listed["certificate"] == "Print the certificate of a run."
+    assert all(len(told.split()) > 2 for told in listed.values()), listed
+
+
 def test_the_version_is_told() -> None:
     assert re.fullmatch(r"runledger \d+\.\d+\.\d+\n", call("--version").out)
 

@@ -172,6 +172,7 @@ def test_the_list_says_where_each_comes_from_and_which_nobody_can_decide_under(
         "stored",
         False,
     )
+    assert rows[DIGEST]["summary"] == f"kept in the ledger: {TEXT.id}, with state_of_no_checkpoint stage"
     lost = rows[digest(body)]
     assert (lost["id"], lost["origin"], lost["default"]) == (TEXT.id, "stored", False)
     assert lost["summary"].startswith(

@@ -151,6 +151,14 @@ def test_at_a_terminal_a_bar_says_how_far_how_fast_and_how_long_still(long: Path
     assert "0:00:0" in drawn
 
 
+def test_in_80_columns_the_bar_is_one_line(long: Path) -> None:
+    status, sent = at_terminal("-l", long, "recompute", "--no-cache", COLUMNS="80")
+    drawn = [line for line in sent.replace(b"\r", b"\n").split(b"\n") if b"entries/s" in line]
+    assert status == 0
+    assert drawn
+    assert all(b"/104,200" in line for line in drawn)
+
+
 def test_a_small_ledger_is_worth_no_bar(history: Path) -> None:
     status, sent = at_terminal("-l", history, "recompute", "--color", "never")
     assert status == 0

@@ -29,8 +29,8 @@ def test_a_change_that_no_run_gave_an_occasion_for_is_named_with_what_it_was_and
             name="unknown_message",
             clause=told.clause,
             says=told.says,
-            here="violate",
-            there="ignore",
+            before="violate",
+            after="ignore",
         )
     ]
 
@@ -68,7 +68,7 @@ def test_a_rule_of_one_name_under_two_clauses_is_two_changes() -> None:
     evidence = Evidence()
     evidence.add(TEXT, other, [], [])
     moved = [one for one in evidence.never_exercised() if one.name == "stream_in_scope"]
-    assert [(one.clause, one.here, one.there) for one in moved] == [
+    assert [(one.clause, one.before, one.after) for one in moved] == [
         ("state/stream", "1", None),
         ("progress/stream", None, "1"),
     ]

@@ -70,7 +70,7 @@ def test_it_may_have_the_id_of_a_stored_one_which_an_earlier_version_of_it_may_b
         ("#" * (TEXT_LIMIT + 1), "own.toml: expected a ruleset of at most 100,000 characters, found more"),
         (
             'exteds = "x"',
-            "expected the members id, summary, extends, switches, found 'exteds'; did you mean",
+            "expected a member of a ruleset, found 'exteds'; did you mean",
         ),
         ('zzz = "x"', "found 'zzz'; there are: id, summary, extends, switches"),
         ("", 'own.toml: expected a member id, found none; add one, such as id = "acme/2026-12"'),
