@@ -54,7 +54,7 @@ class Keeping:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         about = (decision.run_id, decision.ruleset.digest, decision.through)
-        if about != (plan.run.run_id, ruleset, plan.size):
+        if about != (plan.run_id, ruleset, plan.size):
             return None
         told = Folded(ruleset=ruleset, decision=kept.decision, exercised=kept.exercised, at_cut=kept.at_cut)
         return Found(told, decision)

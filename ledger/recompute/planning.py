@@ -36,6 +36,7 @@ class Plan(NamedTuple):
     Attributes:
         size: through which entry.
         root: the root of the run's tree at that size.
+        run_id: as its opening gives it, '' where that cannot be read: the id that a decision has.
         manifest: the digest of the one that it was opened with.
         recorded: how it was decided by whoever recorded it.
         cut_ruleset: the ruleset of that decision; None where there was none, or where nobody knows it here.
@@ -45,6 +46,7 @@ class Plan(NamedTuple):
     run: RunRow
     size: int
     root: bytes
+    run_id: str
     manifest: str | None
     recorded: Recorded
     cut_ruleset: Ruleset | None
@@ -108,6 +110,7 @@ class Planner:
             run=run,
             size=size,
             root=root,
+            run_id=opened.run_id if opened is not None else "",
             manifest=next(iter(manifests(opened)), None),
             recorded=recorded,
             cut_ruleset=self._choice.recorded_under(run.dialect, recorded) if recorded.cut else None,

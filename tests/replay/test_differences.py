@@ -118,6 +118,14 @@ def test_a_checkpoint_that_one_side_does_not_stage_for_no_reason_that_is_told_sa
     assert one.why.clause in CLAUSES
 
 
+def test_whether_what_is_not_committed_was_staged_is_no_difference() -> None:
+    lines = (r.record("a", op="upsert"), r.state("a"))
+    run = r.run(FLAT, r.start_all(FLAT), *lines, r.done(1, "failed", error=r.error()), r.exited(1))
+    assert run.decided(TEXT).checkpoints[0].decision == "withhold"
+    assert run.decided(REFERENCE).checkpoints == ()
+    assert between(run, TEXT, REFERENCE) == between(run, REFERENCE, TEXT) == []
+
+
 def test_a_run_that_goes_on_is_the_reason_of_what_is_pending() -> None:
     run = whole(FLAT, r.state("a"), r.record("a", op="upsert"), end=())
     ended, checkpoint = between(run, REFERENCE, TEXT)
