@@ -105,13 +105,13 @@ def _decide_again(common: Common, asked: _Asked) -> "Recomputed":
     from ledger.recompute.recomputation import Recomputation
     from ledger.recompute.twice import Twice
 
-    with ExitStack() as held:
+    with ExitStack() as kept, ExitStack() as held:  # who writes closes last, and takes the WAL away
         store = held.enter_context(open_ledger(common))
         after = any_ruleset(store, common.ruleset).ruleset if common.ruleset is not None else None
         before = any_ruleset(store, asked.against).ruleset if asked.against != RECORDED else None
         total = sum(store.size(run.run_no) for run in filtered_runs(store, asked.runs))
         folding = held.enter_context(closing(_folding(common, asked, total)))
-        cache, unkept = _cache(common, asked, held)
+        cache, unkept = _cache(common, asked, kept)
         recomputation = Recomputation(
             store,
             Choice(after, before, lambda: known_rulesets(store)[0]),
@@ -142,7 +142,7 @@ def _folding(common: Common, asked: _Asked, total: int) -> "Folding":
     return Twice(common.ledger, jobs) if asked.twice else Workers(common.ledger, jobs)
 
 
-def _cache(common: Common, asked: _Asked, held: ExitStack) -> "tuple[DecisionCache | None, str]":
+def _cache(common: Common, asked: _Asked, kept: ExitStack) -> "tuple[DecisionCache | None, str]":
     """Open what the ledger keeps, and say why nothing more can be kept; what is there is taken all the same.
 
     Who folds twice wants to see everything folded: nothing is taken, and nothing kept.
@@ -154,7 +154,7 @@ def _cache(common: Common, asked: _Asked, held: ExitStack) -> "tuple[DecisionCac
     unkept = ""
     if not asked.is_proof:
         try:
-            return held.enter_context(DecisionCache.open(common.ledger, read_only=False)), ""
+            return kept.enter_context(DecisionCache.open(common.ledger, read_only=False)), ""
         except (DiskError, BusyError) as error:
             unkept = str(error)
-    return held.enter_context(DecisionCache.open(common.ledger, read_only=True)), unkept
+    return kept.enter_context(DecisionCache.open(common.ledger, read_only=True)), unkept

@@ -1,5 +1,6 @@
 """A ledger of many runs: a question about one of them, or about the newest, looks at few."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import DocumentRow, RunRow, Store
 from tests.cli.running import call
 from tests.dialects.collection_profile import runs as r
+from tests.memory import growth
 
 MANY = 1500
 DAY = 86_400_000_000
@@ -121,3 +123,28 @@ def test_a_limit_beyond_the_usual_depth_is_reached(ledger: Path) -> None:
 def test_any_run_is_found(ledger: Path, words: tuple[str, ...]) -> None:
     done = call("-l", ledger, *words)
     assert done.status == (4 if words[1] == "run_00" else 0), done.err
+
+
+RECOMPUTE = """
+from tests.cli.running import call
+
+def recompute(path):
+    done = call("-l", path, "recompute", "--against", "collection-profile/0.2.0")
+    assert done.status == 0, done.err
+    print(done.out.splitlines()[1])
+"""
+MOST_MIB = 9
+"""What SQLite's caches take, and some more; the decisions of so many runs are more than that."""
+
+
+def test_a_recomputation_of_many_runs_needs_no_more_memory_than_one_of_some(
+    ledger: Path, tmp_path: Path
+) -> None:
+    path, some = Path(shutil.copyfile(ledger, tmp_path / "many.db")), tmp_path / "some.db"
+    with SqliteStore.open(some, create=True) as store:
+        fill(store, 100, programs=PROGRAMS, withheld=range(1))
+    for kept in (0, 2 * MANY):
+        grown, told = growth(f"{RECOMPUTE}recompute(sys.argv[1])", "recompute(sys.argv[2])", some, path)
+        assert f"of {MANY:,} runs" in told
+        assert f"{kept:,} kept." in told
+        assert grown < MOST_MIB
