@@ -26,11 +26,11 @@ class Named:
         self.first: list[str] = []
         self.total = 0
 
-    def add(self, run: RunRow) -> None:
-        """Count one more."""
+    def add(self, run: RunRow, note: str = "") -> None:
+        """Count one more; the note stands behind its name."""
         self.total += 1
         if len(self.first) < NAMED:
-            self.first.append(run.run_id)
+            self.first.append(f"{run.run_id} ({note})" if note else run.run_id)
 
     def __str__(self) -> str:
         return some_of(self.first, self.total)
@@ -112,7 +112,7 @@ class Recomputed:
         self.rules_after[after.id] = None
         found: tuple[Difference, ...] = ()
         if before is None or decided.before is None:
-            self.without_old_rules.add(run)
+            self.without_old_rules.add(run, decided.recorded_under or "")
         else:
             self.rules_before[before.id] = None
             if decided.before is not decided.after:

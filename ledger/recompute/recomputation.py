@@ -32,6 +32,7 @@ class RunDecided:
 
     Attributes:
         size: through which entry.
+        recorded_under: the ruleset that the run itself names, None where it names none.
         rules_before: the old rules; None where the run names rules that are not known here.
         rules_after: the new ones.
         before: the decision under the old rules, where they are known.
@@ -46,6 +47,7 @@ class RunDecided:
 
     run: RunRow
     size: int
+    recorded_under: str | None
     rules_before: Ruleset | None
     rules_after: Ruleset
     before: Decision | None
@@ -195,6 +197,7 @@ def _decided(plan: Plan, found: Mapping[str, Found], *, kept: int, differing: in
     return RunDecided(
         run=plan.run,
         size=plan.size,
+        recorded_under=plan.recorded.ruleset,
         rules_before=plan.before,
         rules_after=plan.after,
         before=before.decision if before is not None else None,

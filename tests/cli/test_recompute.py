@@ -277,7 +277,7 @@ def test_what_this_version_cannot_decide_is_left_and_is_no_failure(history: Path
     done = recompute(history, "--exit-code")
     assert (done.status, done.err) == (0, "")
     assert done.out.endswith(
-        "\n1 run of which the old rules are not known here: held against nothing\n  acme\n"
+        "\n1 run of which the old rules are not known here: held against nothing\n  acme (acme/7)\n"
         "  Install the package that has them, or name others: --against\n"
         "\nNot decided: 1 run\n"
         "  odd  the dialect 'carrier-pigeon' is not known to this version\n"
