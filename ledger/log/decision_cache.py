@@ -4,8 +4,8 @@ A decision follows from a run's entries, a ruleset and a fold version, so it is 
 run's tree, the ruleset's digest and the fold version. Nothing here is hashed or verified: who doubts it folds
 again. Whoever wants to be rid of it all drops the table.
 
-Invariant: a decision is only kept while its root is the newest of its run. So none that was folded before an
-erasure is kept after it.
+Invariant: a decision is only kept while its root is the newest of its run, and goes when one of the run as it
+stands is kept. So none that was folded before an erasure is kept after it.
 """
 
 import sqlite3
@@ -44,6 +44,7 @@ _KEEP = (
     f"INSERT OR REPLACE INTO {NAME} (run_no, ruleset, fold, root, exercised, at_cut, decision)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+_OUTLIVED = f"DELETE FROM {NAME} WHERE run_no = ? AND (root, fold) != (?, ?)"
 _HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
 _TEXT_OF_TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
 _Row: TypeAlias = tuple[bytes, bytes | None, bytes]
@@ -126,7 +127,7 @@ class DecisionCache:
         return None
 
     def keep(self, decisions: Iterable[tuple[DecisionKey, KeptDecision]]) -> int:
-        """Keep decisions, in one transaction, each in the place of an older one of its run and ruleset.
+        """Keep decisions, in one transaction; those of its run before it went on go, whatever their ruleset.
 
         One whose run has gone on meanwhile, or that is too long, is left out.
 
@@ -140,14 +141,17 @@ class DecisionCache:
         with translated(self._path):
             with write_transaction(self._connection):
                 self._make_table()
-                rows = [
-                    (*msgspec.structs.astuple(key), *_columns(one))
+                fresh = [
+                    (key, one)
                     for key, one in decisions
                     if len(one.decision) <= MOST_BYTES and self._newest_root(key.run_no) == key.root
                 ]
+                standing = {(key.run_no, key.root, key.fold) for key, _ in fresh}
+                self._connection.executemany(_OUTLIVED, standing)
+                rows = [(*msgspec.structs.astuple(key), *_columns(one)) for key, one in fresh]
                 self._connection.executemany(_KEEP, rows)
             self._wal.shorten(self._connection)
-        return len(rows)
+        return len(fresh)
 
     def _make_table(self) -> None:
         """Make the table, in the place of one that another version made."""

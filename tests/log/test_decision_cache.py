@@ -117,6 +117,21 @@ def test_a_run_that_went_on_keeps_the_newer_decision_in_the_place_of_the_older(
     assert (cache.get(older), cache.get(newer), rows(path)) == (None, PLAIN, 1)
 
 
+def test_what_a_run_outlived_goes_under_all_rules_and_fold_versions_and_of_no_other_run(
+    path: Path, store: SqliteStore, cache: DecisionCache
+) -> None:
+    others = [key_of(store, ruleset="sha256:tried"), key_of(store, fold=0), key_of(store, 2)]
+    for key in others:  # one by one, as the second would take the first away
+        cache.keep([(key, KEPT)])
+    assert [cache.holds(key) for key in others] == [False, True, True]
+    store.append(1, [line(4)])
+    newer = key_of(store)
+    cache.keep([(newer, KEPT)])
+    assert [cache.holds(key) for key in (*others, newer)] == [False, False, True, True]
+    cache.keep([(replace(newer, ruleset="sha256:tried"), KEPT)])
+    assert rows(path) == 3
+
+
 def test_what_was_folded_before_the_run_went_on_is_not_kept(
     path: Path, store: SqliteStore, cache: DecisionCache
 ) -> None:
