@@ -113,6 +113,8 @@ class Recomputed:
         found: tuple[Difference, ...] = ()
         if before is None or decided.before is None:
             self.without_old_rules.add(run, decided.recorded_under or "")
+            says = f"recorded under {decided.recorded_under}" if decided.recorded_under else ""
+            yield plain_row(run, kind="unheld", code="old_rules_unknown", says=says)
         else:
             self.rules_before[before.id] = None
             if decided.before is not decided.after:
@@ -180,14 +182,20 @@ class Recomputed:
             return f"{done}; not all that was decided is kept: {self.recomputation.unkept}"
         return f"{done}; what was decided is kept: the same command goes on from there"
 
-    def warnings(self) -> Iterator[str]:
-        """Yield what whoever reads only the data should know."""
+    def warnings(self, *, has_page: bool) -> Iterator[str]:
+        """Yield what is to be said beside the data; a page says some of it itself."""
         if not self.runs:
             yield "the ledger holds no run"
         if self.recomputation.unkept:
             yield f"decisions are not kept for the next time: {self.recomputation.unkept}"
         if self.broken_total:
             yield f"{count_of(self.broken_total, 'run')} could not be read; `runledger verify` says more"
+        if self.unreproduced.total and not has_page:
+            wrong = count_of(self.unreproduced.total, "recorded decision")
+            yield (
+                f"{wrong} not reproduced: {self.unreproduced}; other rules or another fold decided, or the "
+                "log is not what it was"
+            )
         if self.differing.total:
             yield (
                 f"what is kept of {count_of(self.differing.total, 'run')} is not what the entries fold to: "

@@ -9,7 +9,7 @@ import typer
 
 from cli.decisions import open_ledger
 from cli.exits import NO, say
-from cli.options import Common
+from cli.options import Common, Output
 from cli.progress import progress_bar
 from cli.rulesets import any_ruleset, keep_rulesets, known_rulesets
 from cli.run_filter import FILTER_HELP, filtered_runs
@@ -78,7 +78,7 @@ def recompute(
             against=against, runs=runs or (), jobs=jobs, is_proof=no_cache, twice=twice, shown=limit or ALL
         ),
     )
-    for line in recomputed.warnings():
+    for line in recomputed.warnings(has_page=common.output is Output.TEXT):
         say(line)
     if recomputed.is_broken:
         raise typer.Exit(IntegrityError.exit_status)

@@ -28,7 +28,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         code: the code of the reason, or of the run's cause where the reason is the run itself.
         basis: the decision whose reason it is: what withholds now, or what withheld before.
-        stream: the stream at fault, null where it is the run.
+        stream: the stream at fault, null where the run itself is.
         keys: the first keys at fault, of ``keys_total``.
         entries: the first entries that this rests on, of ``entries_total``.
     """
@@ -183,10 +183,12 @@ def _cause(side: _Side) -> Why:
     cause = side.decision.cause
     if cause is None:
         return Why(code=side.decision.status, clause="", basis=side.name)
+    stream = cause.detail.get("stream")
     return Why(
         code=cause.code,
         clause=cause.clause,
         basis=side.name,
+        stream=stream if isinstance(stream, str) else None,
         entries=cause.entries[:ENTRIES_TOLD],
         entries_total=len(cause.entries),
     )

@@ -282,8 +282,13 @@ def test_what_this_version_cannot_decide_is_left_and_is_no_failure(history: Path
         "\nNot decided: 1 run\n"
         "  odd  the dialect 'carrier-pigeon' is not known to this version\n"
     )
-    summary = recompute(history, "-o", "json").json["summary"]
+    whole = recompute(history, "-o", "json").json
+    summary = whole["summary"]
     assert (summary["runs_left"], summary["runs_broken"], summary["runs_without_old_rules"]) == (1, 0, 1)
+    assert [(row["kind"], row["run_id"], row["says"]) for row in whole["differences"]] == [
+        ("left", "odd", "the dialect 'carrier-pigeon' is not known to this version"),
+        ("unheld", "acme", "recorded under acme/7"),
+    ]
 
 
 def test_recorded_decisions_are_counted_and_those_that_are_not_reproduced_are_named(history: Path) -> None:
@@ -293,7 +298,9 @@ def test_recorded_decisions_are_counted_and_those_that_are_not_reproduced_are_na
     done = recompute(history, "--exit-code")
     assert (done.status, done.err) == (0, "")
     assert done.lines[3:6] == ["", "Recorded decisions: 1 of 2 is not reproduced", "  wrong"]
-    whole = recompute(history, "-o", "json").json
+    done = recompute(history, "-o", "json")
+    whole = done.json
+    assert "1 recorded decision not reproduced: wrong" in done.err
     assert [(row["kind"], row["run_id"], row["code"]) for row in whole["differences"]] == [
         ("recorded", "wrong", "recorded_decision_not_reproduced")
     ]

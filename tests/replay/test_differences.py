@@ -65,13 +65,13 @@ def test_of_many_keys_and_entries_the_first_are_told_and_all_are_counted() -> No
 def test_where_the_run_itself_withholds_its_cause_is_the_reason() -> None:
     run = whole(FLAT, r.record("a", op="upsert"), r.state("a"))
     ended, checkpoint = between(run, TEXT, REFERENCE)
-    assert told(ended) == ("run", None, "succeeded", "failed", "member_invalid", "after", None)
-    assert told(checkpoint) == ("checkpoint", "a", "commit", None, "member_invalid", "after", None)
+    assert told(ended) == ("run", None, "succeeded", "failed", "member_invalid", "after", "a")
+    assert told(checkpoint) == ("checkpoint", "a", "commit", None, "member_invalid", "after", "a")
     assert ended.why == checkpoint.why
     assert (ended.why.clause, ended.why.entries) == ("record/op", (3,))
     ended, checkpoint = between(run, REFERENCE, TEXT)
-    assert told(ended) == ("run", None, "failed", "succeeded", "member_invalid", "before", None)
-    assert told(checkpoint) == ("checkpoint", "a", None, "commit", "member_invalid", "before", None)
+    assert told(ended) == ("run", None, "failed", "succeeded", "member_invalid", "before", "a")
+    assert told(checkpoint) == ("checkpoint", "a", None, "commit", "member_invalid", "before", "a")
 
 
 def test_a_reason_that_all_checkpoints_share_is_told_as_the_cause_of_the_run() -> None:
@@ -132,7 +132,7 @@ def test_a_run_that_goes_on_is_the_reason_of_what_is_pending() -> None:
     assert (ended.before, ended.after, ended.why.basis) == ("failed", "running", "before")
     assert told(checkpoint) == ("checkpoint", "a", "withhold", "pending", "running", "after", None)
     _, checkpoint = between(run, TEXT, REFERENCE)
-    assert told(checkpoint) == ("checkpoint", "a", "pending", "withhold", "member_invalid", "after", None)
+    assert told(checkpoint) == ("checkpoint", "a", "pending", "withhold", "member_invalid", "after", "a")
 
 
 def test_a_pending_checkpoint_that_is_committed_says_that_the_run_went_on() -> None:
