@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from os import sep
 from pathlib import Path
+from stat import S_ISREG
 
 from cli.exits import say
 from cli.options import Common
@@ -152,6 +153,8 @@ def _read_file(file: Path, known: list[Known]) -> Ruleset:
     from ledger.replay.own_rulesets import TEXT_LIMIT, read_ruleset
 
     try:
+        if not S_ISREG(file.stat().st_mode) and not file.is_dir():  # a pipe, say, to which nobody may write
+            raise RulesetError(f"{file}: expected a file, found something else; name a file")
         with file.open("rb") as opened:
             body = opened.read(4 * TEXT_LIMIT)
         text = body.decode("utf-8")

@@ -46,7 +46,8 @@ _KEEP = (
 )
 _OUTLIVED = f"DELETE FROM {NAME} WHERE run_no = ? AND (root, fold) != (?, ?)"
 _HEAD = "SELECT size, peaks FROM tree_heads WHERE run_no = ? ORDER BY size DESC LIMIT 1"
-_TEXT_OF_TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+_TEXTS = "SELECT sql FROM sqlite_master WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL"
+_TYPE = "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"
 _Row: TypeAlias = tuple[bytes, bytes | None, bytes]
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
@@ -154,9 +155,10 @@ class DecisionCache:
         return len(fresh)
 
     def _make_table(self) -> None:
-        """Make the table, in the place of one that another version made."""
+        """Make the table, in the place of one that another version made, or of whatever has its name."""
         if not self._has_table():
-            self._connection.execute(f"DROP TABLE IF EXISTS {NAME}")
+            for (kind,) in self._connection.execute(_TYPE, (NAME,)).fetchall():
+                self._connection.execute(f"DROP {kind.decode()} {NAME}")
             self._connection.execute(_TABLE)
         self._is_there = True
 
@@ -168,7 +170,8 @@ class DecisionCache:
             return None
 
     def _has_table(self) -> bool:
-        return [text for text, *_ in self._all(_TEXT_OF_TABLE, (NAME,))] == [_TABLE.encode()]
+        """Tell whether the table is there, and nobody hung a trigger or an index on it."""
+        return [text for text, *_ in self._all(_TEXTS, (NAME,))] == [_TABLE.encode()]
 
     def _kept(self, sql: str, key: DecisionKey) -> list[_Row]:
         """Look for a decision; there is none where somebody drops the table meanwhile, or makes it anew."""

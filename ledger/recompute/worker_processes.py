@@ -141,6 +141,9 @@ class WorkerProcesses:
             process.terminate()
         for process in self._processes.values():
             process.join(SECONDS_TO_END)
+            if process.is_alive():  # somebody stopped it: it would only hear of the end once it goes on
+                process.kill()
+                process.join()
 
     def _ended(self, connection: Connection) -> Exception:
         """Return why a worker is there no more: what it said last, else how it ended."""
@@ -159,10 +162,13 @@ class WorkerProcesses:
 
 @contextmanager
 def _as_a_worker_starts(hash_seed: int | None) -> Iterator[None]:
-    """Hold Ctrl-C back, which what is started then inherits, and set the seed that it begins with."""
-    before = os.environ.get("PYTHONHASHSEED")
-    if hash_seed is not None:
-        os.environ["PYTHONHASHSEED"] = str(hash_seed)
+    """Hold Ctrl-C back, which what is started then inherits, and set the seed that it begins with.
+
+    It takes no module from the folder where the command is run, which may have one called ``signal``.
+    """
+    given = {"PYTHONSAFEPATH": "1"} | ({"PYTHONHASHSEED": str(hash_seed)} if hash_seed is not None else {})
+    before = {name: os.environ.pop(name, None) for name in given}
+    os.environ.update(given)
     masked = hasattr(signal, "pthread_sigmask")
     if masked:
         resource_tracker.ensure_running()  # the first worker would start it, which lets Ctrl-C through again
@@ -172,10 +178,10 @@ def _as_a_worker_starts(hash_seed: int | None) -> Iterator[None]:
     finally:
         if masked:
             signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
-        if hash_seed is not None:
-            os.environ.pop("PYTHONHASHSEED")
-            if before is not None:
-                os.environ["PYTHONHASHSEED"] = before
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _work(connection: Connection, path: Path) -> None:

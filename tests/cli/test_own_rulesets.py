@@ -1,5 +1,6 @@
 """Rulesets that are not shipped: named by a file, an id or a digest, and kept by the ledger they decide."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_a_file_is_named_by_its_ending_or_its_folder(ledger: Path, own: Path) ->
             OWN.encode() + b"unlisted_gap = 1",
             "expected the switch unlisted_gap to be accounted or unaccounted, fo",
         ),
-        (b"#" * 5_000_000, "expected a ruleset of at most 100,000 characters, found more"),
+        (b"#" * 5_000_000, "expected a ruleset of at most 20,000 characters, found more"),
     ],
 )
 def test_a_file_that_is_no_ruleset_ends_in_3(ledger: Path, own: Path, body: bytes, expected: str) -> None:
@@ -93,6 +94,13 @@ def test_a_file_that_is_no_ruleset_ends_in_3(ledger: Path, own: Path, body: byte
     assert expected in done.err
     assert done.err.count("\n") == 1
     assert kept(ledger) == []
+
+
+def test_what_is_no_file_is_not_waited_for(ledger: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "own.toml")
+    done = run("-l", ledger, "rules", "show", tmp_path / "own.toml")
+    assert (done.status, done.out) == (3, "")
+    assert done.err == f"runledger: {tmp_path}/own.toml: expected a file, found something else; name a file\n"
 
 
 def test_a_name_that_is_nearly_a_kept_ones_is_told(ledger: Path, own: Path) -> None:

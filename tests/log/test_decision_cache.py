@@ -182,6 +182,29 @@ def test_a_table_of_another_shape_is_none_and_is_replaced(path: Path, store: Sql
     assert rows(path) == 1
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"CREATE TRIGGER aux_no BEFORE INSERT ON {NAME} BEGIN SELECT RAISE(ABORT, 'no'); END",
+        f"CREATE TRIGGER aux_lost AFTER INSERT ON {NAME} BEGIN DELETE FROM {NAME}; END",
+        f"CREATE TRIGGER aux_odd AFTER DELETE ON {NAME} BEGIN SELECT nobody_has_it(1); END",
+        f"CREATE UNIQUE INDEX aux_one ON {NAME} (fold)",
+        f"DROP TABLE {NAME}; CREATE VIEW {NAME} AS SELECT 1 AS run_no",
+        f"DROP TABLE {NAME}; CREATE VIEW {NAME.replace('cached', 'CACHED')} AS SELECT 1 AS run_no",
+    ],
+)
+def test_a_view_of_its_name_and_what_hangs_on_the_table_go(path: Path, store: SqliteStore, made: str) -> None:
+    with DecisionCache.open(path, read_only=False) as cache:
+        cache.keep([(key_of(store), KEPT)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(made)
+    with DecisionCache.open(path, read_only=False) as cache:
+        assert cache.get(key_of(store)) is None
+        cache.keep([(key_of(store), PLAIN), (key_of(store, 2), PLAIN)])
+        assert cache.get(key_of(store)) == PLAIN
+    assert rows(path) == 2
+
+
 @pytest.mark.parametrize("instead", ["", f"CREATE TABLE {NAME} (other INTEGER)"], ids=["gone", "another"])
 def test_a_table_that_somebody_drops_meanwhile_is_made_again(
     path: Path, store: SqliteStore, cache: DecisionCache, instead: str

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import NotFoundError, UnavailableError
-from ledger.recompute import recomputation
+from ledger.recompute import recomputation, worker_processes
 from ledger.recompute.tasks import Batch, Task
 from ledger.recompute.twice import Twice
 from ledger.recompute.workers import Workers
@@ -127,6 +127,31 @@ def test_workers_take_no_notice_of_an_interrupt(path: Path) -> None:
             assert child.pid is not None
             os.kill(child.pid, signal.SIGINT)
         assert len(list(folding)) == 39
+
+
+def test_a_worker_that_somebody_stopped_is_not_left_behind(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_processes, "SECONDS_TO_END", 0.1)
+    with closing(Workers(path, 2, hash_seed=1)) as workers:
+        folding = workers.fold_all(batches(1000))
+        next(folding)
+        children = [child.pid or 0 for child in active_children()]
+        for pid in children:
+            os.kill(pid, signal.SIGSTOP)
+    assert not any(map(is_running, children))
+
+
+def test_workers_take_no_module_from_the_folder_where_they_start(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("signal", "struct", "random", "msgspec"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('another one')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with closing(Workers(path, 1, hash_seed=1)) as workers:
+        assert len(list(workers.fold_all(batches(1)))) == 1
+    assert "PYTHONSAFEPATH" not in os.environ
 
 
 def test_a_worker_that_is_killed_is_told_of(path: Path) -> None:

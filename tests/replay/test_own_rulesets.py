@@ -67,7 +67,7 @@ def test_it_may_have_the_id_of_a_stored_one_which_an_earlier_version_of_it_may_b
         ('id = "x"\n\n = 2', "own.toml:3:2: expected TOML, found none: Invalid statement; mend it there"),
         ("id = " + "9" * 5000, "own.toml: expected TOML, found none: Exceeds the limit"),
         ("id = " + "[" * 5000, "own.toml: expected TOML, found arrays or tables nested too deep"),
-        ("#" * (TEXT_LIMIT + 1), "own.toml: expected a ruleset of at most 100,000 characters, found more"),
+        ("#" * (TEXT_LIMIT + 1), "own.toml: expected a ruleset of at most 20,000 characters, found more"),
         (
             'exteds = "x"',
             "expected a member of a ruleset, found 'exteds'; did you mean",
@@ -95,6 +95,12 @@ def test_it_may_have_the_id_of_a_stored_one_which_an_earlier_version_of_it_may_b
             "did you mean unknown_message",
         ),
         (HEAD + "[switches]\nunknown_mesage = true", "found 'unknown_mesage'; did you mean unknown_message"),
+        (HEAD + "[switches]\nnone_such = 0x" + "9" * 5000, "found 'none_such'; there are: "),
+        (HEAD + "[switches]\nnone_such" + ".a" * 5000 + " = 1", "found 'none_such'; there are: "),
+        (
+            HEAD + '[switches]\n"none\\u001bsuch" = "x"',
+            "expected a switch of collection-profile/0.1.0, found ",
+        ),
         (
             HEAD + '[switches]\nunknown_message = "yes"',
             "[switches]: expected the switch unknown_message to be ignore or ignore_inherited_names or "
