@@ -1,5 +1,6 @@
 """``runledger certificate``: which decision follows from which entries, in numbers that anyone can check."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,8 @@ EXAMPLES = """Examples:
 
   runledger certificate --check run_1.certificate.json"""
 
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+
 COLUMNS = ("run_id", "size", "root", "ruleset", "fold", "decision")
 
 
@@ -47,7 +50,7 @@ def certificate(
         return
     given = _read(check)
     with open_ledger(common) as store:
-        named = common.ruleset or given.ruleset.digest
+        named = common.ruleset or _certified_rules(given)
         found = _certify(common, store, _certified_run(store, given.run_id), named, given.size)
     _print(common, found)
     differing = differing_members(given, found)
@@ -63,6 +66,16 @@ def _certified_run(store: "Store", run_id: str) -> "RunRow":
     if run is None:
         raise NotFoundError(f"expected the run {run_id!r} of the certificate, found none of this id")
     return run
+
+
+def _certified_rules(given: "Certificate") -> str:
+    """Return the digest of the rules: what else stands there may be the name of a file, which is not read."""
+    if _DIGEST.fullmatch(given.ruleset.digest) is None:
+        raise NotFoundError(
+            f"there is no ruleset {given.ruleset.digest!r}: expected a certificate to name rules by their "
+            "digest, sha256: and 64 hex digits; name them with --ruleset"
+        )
+    return given.ruleset.digest
 
 
 def _certify(

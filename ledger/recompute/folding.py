@@ -7,7 +7,8 @@ from pathlib import Path
 from ledger.core.decision import encode_decision
 from ledger.core.dialect import Ruleset
 from ledger.core.digests import digest
-from ledger.errors import IntegrityError
+from ledger.core.json_reader import printable
+from ledger.errors import IntegrityError, LedgerError
 from ledger.log.sqlite_store import SqliteStore
 from ledger.log.store import Store
 from ledger.recompute.rulesets_by_digest import RulesetsByDigest
@@ -22,7 +23,21 @@ def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> Result:
         store: the ledger.
         rulesets: rulesets by digest; at least those of the task.
         task: the run.
+
+    Raises:
+        LedgerError: the ledger can no longer be read.
+        RuntimeError: a rule, which may be a package's own, or the fold failed; says of which run.
     """
+    try:
+        return _fold(store, rulesets, task)
+    except LedgerError:
+        raise
+    except (Exception, SystemExit) as error:
+        failed = f"{type(error).__name__} where run {_id_of(store, task)} was folded: {error}"
+        raise RuntimeError(failed) from error
+
+
+def _fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> Result:
     dialect = dialect_named(task.dialect)
     try:
         documents = store.documents([task.manifest] if task.manifest is not None else [])
@@ -45,6 +60,12 @@ def fold(store: Store, rulesets: Mapping[str, Ruleset], task: Task) -> Result:
         )
         for name, state in states.items()
     )
+
+
+def _id_of(store: Store, task: Task) -> str:
+    """Return the id of the run of a task, for who is told what went wrong with it."""
+    found = (run.run_id for run in store.runs_as_appended() if run.run_no == task.run_no)
+    return printable(next(found, f"number {task.run_no}"))
 
 
 class BatchFolder:

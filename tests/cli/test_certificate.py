@@ -290,6 +290,19 @@ def test_rules_that_are_not_here_are_said(path: Path, kept: Path, named: str) ->
     assert done.err.startswith(f"runledger: there is no ruleset {named!r}")
 
 
+@pytest.mark.parametrize("named", ["{}/acme.toml", TEXT, PROFILE.rulesets[TEXT].digest[:30]])
+def test_rules_are_certified_by_their_whole_digest_and_no_file_is_read_for_them(
+    path: Path, kept: Path, tmp_path: Path, named: str
+) -> None:
+    (tmp_path / "acme.toml").write_text(OWN)
+    before = path.read_bytes()
+    digest = named.format(tmp_path)
+    done = check(path, changed(kept, ruleset={"id": "acme/1", "digest": digest}))
+    assert (done.status, done.out) == (4, "")
+    assert done.err.startswith(f"runledger: there is no ruleset {digest!r}: expected a certificate to name ")
+    assert path.read_bytes() == before
+
+
 def test_a_run_of_a_dialect_that_is_not_known_cannot_be_certified(path: Path) -> None:
     with SqliteStore.open(path, create=False) as store:
         keep(store, GOOD, "odd", dialect="carrier-pigeon")

@@ -112,3 +112,37 @@ def test_a_broken_package_is_named_and_ends_nothing(site: Path, ledger: Path, tm
     done = command("-l", ledger, "show", NOTICES, "--ruleset", own)
     assert (done.status, "under own/1" in done.out) == (0, True)
     assert "the package broken-rules" in done.err
+
+
+FAILING = """
+import sys
+from dataclasses import replace
+from ledger.core.findings import rule
+from ledger.dialects.collection_profile.rulesets import TEXT
+
+@rule("acme/1")
+def acme_fails(state, plan, checkpoint):
+    {}
+
+RULES = (*TEXT.checkpoint_rules["coverage"], acme_fails)
+RULESET = replace(TEXT, id="acme/1", checkpoint_rules={{**TEXT.checkpoint_rules, "coverage": RULES}})
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--twice",)], ids=["here", "in workers"])
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("raise ValueError('boom')", "ValueError where run run_noticeboard_0031 was folded: boom"),
+        ("open('/nowhere')", "FileNotFoundError where run run_noticeboard_0031 was folded: "),
+        ("sys.exit(0)", "SystemExit where run run_noticeboard_0031 was folded: 0"),
+    ],
+)
+def test_a_rule_that_fails_is_told_with_the_run_and_never_ends_as_if_all_were_well(
+    site: Path, ledger: Path, does: str, told: str, more: tuple[str, ...]
+) -> None:
+    command = bring(site, FAILING.format(does))
+    done = command("-l", ledger, "recompute", "--ruleset", "acme/1", "--runs", NOTICES, "--no-cache", *more)
+    assert (done.status, done.out) == (70, "")
+    assert told in done.err
+    assert done.err.count("\n") == 1

@@ -178,7 +178,8 @@ def test_what_stops_a_worker_is_raised_as_what_it_is(path: Path, tmp_path: Path)
 def test_a_bug_in_a_worker_is_a_bug_here_and_says_where(path: Path) -> None:
     with closing(Workers(path, 1, hash_seed=1)) as workers, pytest.raises(RuntimeError) as raised:
         list(workers.fold_all([Batch(tasks=(task(1, "sha256:nobody"),))]))
-    assert str(raised.value) == "KeyError in a worker: 'sha256:nobody'"
+    told = "RuntimeError in a worker: KeyError where run run_1 was folded: 'sha256:nobody'"
+    assert str(raised.value) == told
     assert "folding.py" in "".join(raised.value.__notes__)
 
 
