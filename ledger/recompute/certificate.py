@@ -5,7 +5,7 @@ by the digest of its bytes. Whoever holds the run's entries, this ledger's or an
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -54,14 +54,17 @@ def certify(store: Store, run: RunRow, ruleset: Ruleset, *, size: int | None = N
 
     Raises:
         NotFoundError: the run has not that many entries.
-        IntegrityError: the entries do not give the root that the log keeps.
+        IntegrityError: the entries do not give the root that the log keeps, or it keeps none; or the manifest
+            is not the one whose digest the run names.
     """
     held = store.size(run.run_no)
+    if held == 0:
+        raise IntegrityError(f"run {run.run_id}: expected a tree head, found none; verify the ledger")
     through = held if size is None else size
     if not 0 < through <= held:
-        raise NotFoundError(f"expected run {run.run_id} to have {through} entries, found {held}")
+        raise NotFoundError(f"expected a size of 1 to {held} entries of run {run.run_id}, found {through}")
     dialect = dialect_named(run.dialect)
-    state = dialect.initial_state(ruleset, documents_of(store, run))
+    state = dialect.initial_state(ruleset, _documents(store, run))
     tree = _Tree(store, run)
     dialect.evolve(state, tree.entries(through))
     found = tree.root()
@@ -75,6 +78,18 @@ def certify(store: Store, run: RunRow, ruleset: Ruleset, *, size: int | None = N
         fold=dialect.fold_version,
         decision=digest(encode_decision(dialect.decide(state))),
     )
+
+
+def _documents(store: Store, run: RunRow) -> Mapping[str, bytes]:
+    """Return the manifest that a run was opened with, whose digest the run's first entry holds."""
+    documents = documents_of(store, run)
+    for name, body in documents.items():
+        if digest(body) != name:
+            raise IntegrityError(
+                f"run {run.run_id}: expected the manifest {name}, found other bytes in its place; "
+                "`runledger verify` says more"
+            )
+    return documents
 
 
 def read_certificate(body: bytes, name: str) -> Certificate:

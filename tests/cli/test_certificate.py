@@ -152,7 +152,7 @@ def test_a_certificate_of_more_than_there_is_is_not_found(path: Path, kept: Path
     for size in (8, 0, -1, 10**18):
         done = check(path, changed(kept, size=size))
         assert (done.status, done.out) == (4, "")
-        assert done.err == f"runledger: expected run run_1 to have {size} entries, found 7\n"
+        assert done.err == f"runledger: expected a size of 1 to 7 entries of run run_1, found {size}\n"
 
 
 def test_of_what_was_erased_the_root_holds_and_the_decision_may_not(path: Path, kept: Path) -> None:
@@ -205,6 +205,8 @@ def test_an_entry_that_was_changed_breaks_it_at_any_size(path: Path, kept: Path,
     [
         (f"DELETE FROM entries WHERE entry_id = {1 << 32 | 4}", "expected entry 4, found none"),
         ("UPDATE tree_heads SET peaks = zeroblob(32)", "peaks of 32 bytes for 7 leaves"),
+        ("DELETE FROM tree_heads", "run run_1: expected a tree head, found none"),
+        ("UPDATE documents SET body = x'7b7d'", "run run_1: expected the manifest sha256:"),
         (f"UPDATE entries SET salt = NULL WHERE entry_id = {1 << 32 | 4}", "of the erased entry 4"),
         (f"UPDATE entries SET at = 1 WHERE entry_id = {1 << 32 | 4}", "of 7 entries, found another"),
     ],
