@@ -81,7 +81,9 @@ def write_recomputed(page: Page, recomputed: Recomputed) -> None:
 
 def _sides(recomputed: Recomputed) -> str:
     """Say which rules stand against which; runs may have been recorded under several."""
-    after, before = (_ids(sorted(rules)) for rules in (recomputed.rules_after, recomputed.rules_before))
+    after, before = (
+        _ids(sorted(recomputed.names(rules))) for rules in (recomputed.rules_after, recomputed.rules_before)
+    )
     own = "each run's own: " if len(recomputed.rules_before) > 1 else ""
     return f"{after} against {own}{before or 'nothing'}"
 

@@ -1,7 +1,7 @@
 """What comes of recomputing a history, counted as it goes, and what its sums say to whoever asked for it."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from cli.page import count_of, some_of
 from cli.progress import Advance
@@ -44,7 +44,7 @@ class Recomputed:
         entries: their entries.
         impact: what is decided otherwise.
         evidence: which of the changed rules were exercised.
-        rules_after: the ids of the new rules that were met, in order.
+        rules_after: the ids of the new rules that were met, by digest, in order.
         rules_before: those of the old ones.
         demands: what each clause demands that a difference names, in words.
         left: the first runs that were not decided, of ``left_total``.
@@ -74,8 +74,8 @@ class Recomputed:
         self.evidence = Evidence()
         self.runs = 0
         self.entries = 0
-        self.rules_after: dict[str, None] = {}
-        self.rules_before: dict[str, None] = {}
+        self.rules_after: dict[str, str] = {}
+        self.rules_before: dict[str, str] = {}
         self.demands: dict[str, str] = {}
         self.left: list[RunLeft] = []
         self.left_total = 0
@@ -109,14 +109,14 @@ class Recomputed:
     def _compared(self, decided: RunDecided) -> Iterator[Row]:
         """Yield a row for everything that is decided otherwise."""
         run, before, after = decided.run, decided.rules_before, decided.rules_after
-        self.rules_after[after.id] = None
+        self.rules_after[after.digest] = after.id
         found: tuple[Difference, ...] = ()
         if before is None or decided.before is None:
             self.without_old_rules.add(run, decided.recorded_under or "")
             says = f"recorded under {decided.recorded_under}" if decided.recorded_under else ""
             yield plain_row(run, kind="unheld", code="old_rules_unknown", says=says)
         else:
-            self.rules_before[before.id] = None
+            self.rules_before[before.digest] = before.id
             if decided.before is not decided.after:
                 found = tuple(differences(decided.before, decided.after))
                 self.evidence.add(before, after, decided.exercised_before, decided.exercised_after)
@@ -147,8 +147,8 @@ class Recomputed:
         return {
             "kind": "summary",
             "schema": "recomputation/1",
-            "rulesets": list(self.rules_after),
-            "against": list(self.rules_before),
+            "rulesets": self.names(self.rules_after),
+            "against": self.names(self.rules_before),
             "runs": self.runs,
             "entries": self.entries,
             "checkpoints": self.impact.checkpoints,
@@ -172,6 +172,11 @@ class Recomputed:
             "folded_twice": self.twice.folded if self.twice else None,
             "twice_differing": self.twice_differing.total if self.twice else None,
         }
+
+    def names(self, rules: Mapping[str, str]) -> list[str]:
+        """Return what names rules: their ids, or their digests where others that were met have one's id."""
+        all_of_them = list((self.rules_after | self.rules_before).values())
+        return [digest if all_of_them.count(own) > 1 else own for digest, own in rules.items()]
 
     def stopped(self, *, is_kept: bool) -> str:
         """Say how far it came, for somebody who broke it off, and how to go on."""

@@ -81,6 +81,19 @@ def test_rules_of_another_name_that_decide_alike_are_said_to(history: Path) -> N
     ]
 
 
+def test_rules_of_one_id_are_told_apart_by_their_digests(history: Path) -> None:
+    rules = history.parent / "earlier.toml"
+    rules.write_text(f'id = "acme/1"\nextends = "{REFERENCE}"\n')
+    earlier = call("rules", "show", rules, "-o", "json").json["digest"]
+    assert recompute(history, "--ruleset", rules).status == 0, "the ledger keeps it"
+    rules.write_text(f'id = "acme/1"\nextends = "{TEXT}"\n')
+    now = call("rules", "show", rules, "-o", "json").json["digest"]
+    words = ("--ruleset", rules, "--against", earlier)
+    assert recompute(history, *words).out.split()[:3] == [now, "against", earlier]
+    summary = recompute(history, *words, "-o", "json").json["summary"]
+    assert (summary["rulesets"], summary["against"]) == ([now], [earlier])
+
+
 def test_where_runs_were_recorded_under_several_rulesets_each_is_held_against_its_own(history: Path) -> None:
     add(history, named(GOOD, "", ruleset=REFERENCE), "theirs")
     lines = recompute(history).lines
