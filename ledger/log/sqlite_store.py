@@ -255,7 +255,7 @@ class SqliteStore:
         )
         base = run_no << SEQ_BITS
         after = max(after, 0)
-        while True:
+        while through is None or after < through:
             # What lies beyond the newest head was put there by somebody else: it is no part of the run.
             size = self.size(run_no)
             last = base | (size if through is None else min(through, size))

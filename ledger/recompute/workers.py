@@ -15,6 +15,13 @@ from ledger.recompute.folding import BatchFolder
 from ledger.recompute.tasks import Batch, Results
 from ledger.recompute.worker_processes import WorkerProcesses
 
+WAITING = 8
+WAITING_BYTES = 64 * 1024 * 1024
+"""Batches for each that others may hold, and bytes of decisions, whose results wait for one before them.
+
+So much that this process need not stop while another one is starting.
+"""
+
 
 def usable_cores() -> int:
     """Return how many processes can work at once here."""
@@ -71,7 +78,7 @@ class Workers:
                 if self._others.can_be_started and (self._here is None or not coming.is_at_end()):
                     self._others.start()
                 yield from self._let_catch_up(number, done)
-                self._deal(number, batch, done)
+                self._deal(number, batch, done, coming)
             yield from done.ready()
         while self._others.owe_any:
             self._take_answers(done, block=True)
@@ -81,7 +88,7 @@ class Workers:
         """Take answers until a batch can be folded somewhere, and few results wait for those before them."""
         self._take_answers(done, block=False)
         yield from done.ready()
-        while done.waiting_before(number) >= max(1, 2 * self._others.room) or not self._can_fold:
+        while done.is_full(number, WAITING * self._others.room) or not self._can_fold:
             self._take_answers(done, block=True)
             yield from done.ready()
 
@@ -89,12 +96,12 @@ class Workers:
     def _can_fold(self) -> bool:
         return self._here is not None or self._others.can_take_one
 
-    def _deal(self, number: int, batch: Batch, done: "_InOrder") -> None:
-        """Give a batch to another process that can take one, else fold it here."""
-        if self._others.can_take_one:
-            self._others.give(number, batch)
-        elif self._here is not None:
+    def _deal(self, number: int, batch: Batch, done: "_InOrder", coming: "_Ahead") -> None:
+        """Give a batch to another process that can take one, else fold it here, as the last one anyhow."""
+        if self._here is not None and (not self._others.can_take_one or coming.is_at_end()):
             done.put(number, self._here.fold(batch))
+        else:
+            self._others.give(number, batch)
 
     def _take_answers(self, done: "_InOrder", *, block: bool) -> None:
         for number, results in self._others.answers(block=block):
@@ -124,15 +131,24 @@ class _InOrder:
     def __init__(self) -> None:
         self._following = 0
         self._held: dict[int, Results] = {}
+        self._bytes = 0
 
     def put(self, number: int, results: Results) -> None:
         self._held[number] = results
+        self._bytes += _bytes_of(results)
 
-    def waiting_before(self, number: int) -> int:
-        """Return how many numbers, up to one, were not given out yet."""
-        return number - self._following
+    def is_full(self, number: int, limit: int) -> bool:
+        """Tell whether too much waits for a result before it, so that none of this number may be added."""
+        ahead = number - self._following
+        return ahead > 0 and (ahead >= limit or self._bytes >= WAITING_BYTES)
 
     def ready(self) -> Iterator[Results]:
         while self._following in self._held:
-            yield self._held.pop(self._following)
+            results = self._held.pop(self._following)
+            self._bytes -= _bytes_of(results)
+            yield results
             self._following += 1
+
+
+def _bytes_of(results: Results) -> int:
+    return sum(len(one.decision) for result in results if isinstance(result, tuple) for one in result)

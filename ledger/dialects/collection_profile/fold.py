@@ -25,12 +25,15 @@ def evolve(state: State, entries: Iterable[Entry]) -> None:
     Folding a prefix and then the rest equals folding all. Time and memory are constant in a RECORD (but
     where ``evidence_closure`` is not off, which keeps the keys of child streams).
     """
-    program_tables = machine.PROGRAM
     read_program_line = state.ruleset.wire.read
+    phase = state.phase
+    table = machine.PROGRAM.get(phase)
     for entry in entries:
         state.through = entry.seq
         if entry.origin == PROGRAM:
-            table = program_tables.get(state.phase)
+            if state.phase is not phase:  # looked up where it changes: a member of an enum is dear to hash
+                phase = state.phase
+                table = machine.PROGRAM.get(phase)
             if table is None:
                 note_unread(state, entry)
             elif entry.body is None:
@@ -63,9 +66,9 @@ def evolve_all(states: Sequence[State], entries: Iterable[Entry]) -> None:
             _evolve_together(collecting, stretch)
         else:
             collecting = []
-        for state in states:
-            if state not in collecting:
-                evolve(state, stretch)
+        others = [state for state in states if state not in collecting]
+        if others:
+            _evolve_apart(others, stretch)
 
 
 def _stretch(entries: Iterator[Entry], limit: int) -> tuple[Entry, ...]:
@@ -105,6 +108,21 @@ def _evolve_together(states: Sequence[State], stretch: Sequence[Entry]) -> None:
             for state in states:
                 evolve(state, stretch[taken:])
             return
+
+
+def _evolve_apart(states: Sequence[State], stretch: Sequence[Entry]) -> None:
+    """Take entries into states, each by itself; one that hears no program passes over most of them."""
+    heard = [entry for entry in stretch if entry.origin != PROGRAM]
+    for state in states:
+        evolve(state, heard if _hears_no_program(state) else stretch)
+        state.through = stretch[-1].seq
+
+
+def _hears_no_program(state: State) -> bool:
+    """Tell whether no line of the program changes a state any more, whatever else comes."""
+    if state.phase is Phase.REFUSED:
+        return state.first_program_line is not None
+    return state.phase in (Phase.VIOLATED, Phase.CANCELLED, Phase.ABANDONED)
 
 
 def take_runtime_line(state: State, entry: Entry) -> None:
