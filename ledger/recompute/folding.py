@@ -1,6 +1,5 @@
 """Runs folded in this process: each under one ruleset or two, in one pass over its entries."""
 
-import gc
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -75,7 +74,6 @@ class BatchFolder:
     def __init__(self, path: Path) -> None:
         self._store = SqliteStore.open(path, create=False, read_only=True)
         self._rulesets = RulesetsByDigest()
-        gc.freeze()  # what is there by now stays; looking through it again and again takes 3% of folding
 
     def fold(self, batch: Batch) -> Results:
         """Fold every run of a batch.
